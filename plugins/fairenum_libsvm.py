@@ -1,7 +1,7 @@
-"""Solver plugin for scikit-learn's SVC (libsvm): sequential minimal optimisation, from scratch for every box.
+"""Solver plugin for scikit-learn's SVC (libsvm): sequential minimal optimisation, from scratch for any upper bounds.
 
-Its answers are coarse by nature (a float32 kernel cache), and with a huge cost it may not finish at all. The core's
-polish makes them exact, so a loose tolerance is the fast choice.
+libsvm is inexact by nature (its kernel cache is of float32), and with a huge cost it may not finish at all. fairenum
+makes its claims exact, so a loose tolerance is the fast choice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LibsvmSolver:
     tol
         Largest violation of the optimality conditions at which libsvm stops.
     max_iter
-        Iterations after which it stops anyway and leaves the rest to the polish.
+        Iterations after which libsvm stops anyway; fairenum then makes the claim exact.
     cache_megabytes
         Size of libsvm's kernel cache.
     """
@@ -49,12 +49,12 @@ class LibsvmSolver:
                 raise ProblemError(f"libsvm's {option} must be a positive number, not {value!r}")
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> LibsvmWorkspace:  # noqa: ARG002 - see `tol`
-        """Prepare the features, or with a ridge, which no kernel of SVC has, the kernel matrix."""
+        """Return a workspace that holds the features or, with a ridge, which SVC's kernels lack, the kernel matrix."""
         return LibsvmWorkspace(self, problem)
 
 
 class LibsvmWorkspace:
-    """A problem trained from scratch on the examples that a box allows."""
+    """A problem that SVC trains from scratch on the examples with a positive upper bound."""
 
     def __init__(self, options: LibsvmSolver, problem: SvmProblem) -> None:
         self._options, self._problem = options, problem
@@ -63,7 +63,10 @@ class LibsvmWorkspace:
         self._matrix = _kernel_matrix(problem) if problem.ridge else None
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:  # noqa: ARG002 - SVC takes none
-        """Train on the examples that the box allows; given weights of 0, SVC would misreport the support."""
+        """Return alpha as SVC finds it for the examples with a positive upper bound, and 0 for the others.
+
+        The others are not passed to SVC, which would misreport the support if given weights of 0.
+        """
         rows = np.flatnonzero(upper)
         alpha = np.zeros(len(upper))
         if len(np.unique(self._problem.y[rows])) < 2:
@@ -73,7 +76,7 @@ class LibsvmWorkspace:
         return Claim(read_only(alpha), finished=finished)
 
     def _train(self, rows: IntArray, box: FloatArray) -> tuple[FloatArray, bool]:
-        """Return SVC's answer on some rows, and whether it converged within its iterations."""
+        """Return SVC's alpha of some rows for a margin of 1, and True if it converged within its iterations."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
@@ -101,7 +104,10 @@ class LibsvmWorkspace:
 
 
 def _common_margin(linear: FloatArray) -> float:
-    """Return the common value of the linear term: the margin, which SVC fixes at 1."""
+    """Return the value that all entries of the linear term share, the margin; refuse a linear term without one.
+
+    SVC fixes the margin at 1, so alpha is scaled by this value.
+    """
     margin = float(linear[0])
     if margin <= 0.0 or (linear != margin).any():
         raise ProblemError(
@@ -112,7 +118,7 @@ def _common_margin(linear: FloatArray) -> float:
 
 
 def _around_zero(problem: SvmProblem) -> Matrix:
-    """Return the features centred, so that libsvm sees most of their digits, where the kernel allows it."""
+    """Return the features minus their column means, which saves digits in libsvm, where kernel and table allow it."""
     if problem.kernel.name == "poly" or is_sparse(problem.X):
         return problem.X
     return np.asarray(problem.X - problem.X.mean(axis=0))

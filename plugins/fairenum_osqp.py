@@ -1,7 +1,7 @@
-"""Solver plugin for OSQP: operator splitting on the sparse form, set up once, warm-started for every box.
+"""Solver plugin for OSQP: operator splitting on the sparse form, set up once, warm-started for any upper bounds.
 
 Neither "solved" nor a polish that "succeeded" is a proof: with a huge cost both have been seen with a relative gap of
-40. An answer counts when its certificate says so; else OSQP is asked for more accuracy.
+40. So the certificate of alpha decides whether it is good; if not, OSQP is asked for more accuracy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class OsqpSolver:
     Parameters
     ----------
     accuracies
-        Residuals to ask for, one after the other, until an answer is good.
+        Largest residuals to ask for, one after the other, until the certificate of alpha is good.
     max_iter
         Iterations for each accuracy.
     """
@@ -47,12 +47,12 @@ class OsqpSolver:
             raise ProblemError(f"osqp's max_iter must be at least 1, not {self.max_iter!r}")
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> OsqpWorkspace:  # noqa: ARG002 - see `accuracies`
-        """Factorise the problem once."""
+        """Return a workspace in which the problem is factorised once."""
         return OsqpWorkspace(self, problem)
 
 
 class OsqpWorkspace:
-    """A problem opened in OSQP; a box is new bounds on the same factorisation."""
+    """A problem opened in OSQP; other upper bounds of alpha use the same factorisation."""
 
     def __init__(self, options: OsqpSolver, problem: SvmProblem) -> None:
         import osqp
@@ -82,7 +82,7 @@ class OsqpWorkspace:
             raise SolverBroken(f"solver 'osqp' could not set up the problem: {error}; {ADVICE}") from error
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
-        """Ask for more accuracy until the answer is good, or until the last accuracy was tried."""
+        """Return the best alpha found, asking for more accuracy until one is good or the last accuracy was tried."""
         self._solver.update(u=self._ceiling(upper))
         self._solver.update_settings(rho=FIRST_RHO)  # else the answer would depend on the boxes solved before
         self._solver.warm_start(*self._first_point(upper, start))
@@ -98,7 +98,7 @@ class OsqpWorkspace:
         return Claim(best, finished=gap <= GOOD)
 
     def _attempt(self, upper: FloatArray) -> FloatArray:
-        """Run OSQP once; raise if it stopped without an answer."""
+        """Return alpha after one run of OSQP; raise an error if OSQP stopped without a usable result."""
         result = self._solver.solve(raise_error=False)
         status = self._status(result.info.status_val)
         if status.name not in USABLE:
@@ -106,11 +106,11 @@ class OsqpWorkspace:
         return self._form.alpha(np.asarray(result.x), upper)
 
     def _ceiling(self, upper: FloatArray) -> FloatArray:
-        """Return the upper bounds of all rows: the box, then the equations."""
+        """Return the upper bounds of all of OSQP's constraints: those of alpha, scaled, then 0 for the equations."""
         return np.concatenate([self._form.box(upper), np.zeros(self._form.equations.shape[0])])
 
     def _first_point(self, upper: FloatArray, start: Solution | None) -> tuple[FloatArray, FloatArray]:
-        """Return initial variables and multipliers: those of the start, else zeros."""
+        """Return the variables and multipliers to begin with: those of the start, or zeros if there is none."""
         form = self._form
         if start is None:
             return np.zeros(form.variables), np.zeros(form.size + form.equations.shape[0])

@@ -11,14 +11,14 @@ from fairenum.svm.problem import SvmProblem
 
 @dataclass(frozen=True, slots=True)
 class PathSolver:
-    """The exact native solver, with paths that leave examples out and admit them."""
+    """The exact native solver; it leaves out and readmits single examples along paths, without solving anew."""
 
     name: ClassVar[str] = "path"
     requires: ClassVar[tuple[str, ...]] = ("numba",)
     install: ClassVar[str] = "pip install fairenum"
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> SolverWorkspace:  # noqa: ARG002 - exact anyway
-        """Prepare the problem's Gram: signed features, a kernel matrix, or rows of one."""
+        """Return a workspace of the native solver for a problem."""
         from fairenum.svm.workspace import PathWorkspace
 
         return PathWorkspace(problem)

@@ -21,9 +21,9 @@ class PiqpSolver:
     Parameters
     ----------
     accuracy
-        Residuals and duality gap at which it stops.
+        Residuals and duality gap at which PIQP stops.
     max_iter
-        Iterations after which it stops anyway.
+        Iterations after which PIQP stops anyway.
     """
 
     name: ClassVar[str] = "piqp"
@@ -40,12 +40,12 @@ class PiqpSolver:
             raise ProblemError(f"piqp's max_iter must be at least 1, not {self.max_iter!r}")
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> PiqpWorkspace:  # noqa: ARG002 - see `accuracy`
-        """Analyse the problem once."""
+        """Return a workspace in which the problem's sparsity pattern is analysed once."""
         return PiqpWorkspace(self, problem)
 
 
 class PiqpWorkspace:
-    """A problem opened in PIQP; a box is new bounds on the same sparsity pattern."""
+    """A problem opened in PIQP; other upper bounds of alpha use the same sparsity pattern."""
 
     def __init__(self, options: PiqpSolver, problem: SvmProblem) -> None:
         import piqp
@@ -64,7 +64,7 @@ class PiqpWorkspace:
         )
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:  # noqa: ARG002 - interior point
-        """Solve within the box."""
+        """Return PIQP's alpha for some upper bounds."""
         self._solver.update(x_u=self._ceiling(upper))
         status, known = self._solver.solve(), self._statuses
         if status not in (known.PIQP_SOLVED, known.PIQP_MAX_ITER_REACHED, known.PIQP_NUMERICS):
@@ -73,7 +73,7 @@ class PiqpWorkspace:
         return Claim(alpha, finished=status == known.PIQP_SOLVED)
 
     def _ceiling(self, upper: FloatArray) -> FloatArray:
-        """Return the upper bounds of all variables; the plane has none."""
+        """Return the upper bounds of all variables: those of alpha, scaled, and infinity for the weight vector."""
         ceiling = np.full(self._form.variables, math.inf)
         ceiling[: self._form.size] = self._form.box(upper)
         return ceiling

@@ -1,1 +1,1 @@
-"""Solver plugins: their protocol, registry, isolation, conformance tests, and the certification of their answers."""
+"""Solver plugins: their protocol, registry, isolation and conformance tests, and the certification of their results."""

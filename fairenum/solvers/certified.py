@@ -1,6 +1,7 @@
-"""Workspaces whose answers are certified, with or without a fallback that takes over where the plugin fails.
+"""Workspaces that certify every solution of a solver plugin, with or without a fallback for a plugin that fails.
 
-Every answer is proven and canonical, so a search does not depend on which solver gave it.
+Every solution is proven optimal and, among several optima, the canonical one (`SvmProblem.tie_weights`), so the result
+of a search does not depend on the solver.
 """
 
 from __future__ import annotations
@@ -42,7 +43,11 @@ FAILURES = (SolverBroken, AnswerRefused)
 def sharpened(
     problem: SvmProblem, gram: Gram, alpha: FloatArray, upper: FloatArray, certificate: Certificate
 ) -> tuple[Certificate, FloatArray]:
-    """Return the certificate with the bound of the refined plane, and the slack that this plane leaves."""
+    """Return the certificate with the upper bound that a corrected plane proves, and the slack that this plane leaves.
+
+    Corrected means that free support vectors (``0 < alpha < upper``) are exactly on the margin, and that slack within
+    rounding is removed by scaling the plane up.
+    """
     reached, quadratic = _refined(problem, gram, alpha, upper, certificate.bias)
     slack = np.maximum(0.0, problem.linear - reached)
     rounding = (upper > 0) & (slack > 0) & (slack < ROUNDING * np.abs(problem.linear))
@@ -55,7 +60,7 @@ def sharpened(
 def _refined(
     problem: SvmProblem, gram: Gram, alpha: FloatArray, upper: FloatArray, bias: float
 ) -> tuple[FloatArray, float]:
-    """Return ``Q alpha + y b`` and ``1/2 alpha'Q alpha`` of the plane moved onto the free support vectors."""
+    """Return ``Q alpha + y b`` and ``1/2 alpha'Q alpha``, corrected so that free support vectors are on the margin."""
     product, y = gram.product(alpha), problem.y
     free = np.flatnonzero((alpha > 0) & (alpha < upper))
     matrix = np.zeros((len(free) + 1, len(free) + 1))
@@ -71,7 +76,11 @@ def _refined(
 
 
 class CertifiedWorkspace:
-    """A problem opened in a plugin; every claim is checked, polished to the canonical optimum and certified."""
+    """A problem opened in a plugin, whose claims are checked, made exact if the plugin does not, and certified.
+
+    A plugin with removal paths must return exact claims itself. The claims of all others are polished:
+    `fairenum.svm.polish` moves them to the exact optimum.
+    """
 
     def __init__(self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance | None = None) -> None:
         self.problem = problem
@@ -91,21 +100,21 @@ class CertifiedWorkspace:
 
     @property
     def lapse(self) -> SolverLapse | None:
-        """The failure that made a fallback take over; always None here, as there is no fallback."""
+        """The plugin's failure that made a fallback take over; always None here, as there is no fallback."""
         return None
 
     @property
     def removes(self) -> bool:
-        """Whether the plugin has removal paths of its own."""
+        """Whether the plugin can lower an example's upper bound along a path, without solving anew."""
         return self._remover is not None
 
     @property
     def admits(self) -> bool:
-        """Whether the plugin can readmit an example without solving anew."""
+        """Whether the plugin can readmit a left-out example without solving anew."""
         return self._admitter is not None
 
     def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
-        """Return the certified canonical optimum within the box."""
+        """Return the certified, canonical optimum for some upper bounds, by default those of the problem."""
         upper = self.problem.upper if upper is None else read_only(upper)
         ask = self.run_plugin if self.plugin.name == NATIVE and len(upper) <= SMALL else self._runner.call
         claim = ask(lambda: self._workspace.solve(upper, start))
@@ -121,13 +130,13 @@ class CertifiedWorkspace:
         return solution
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal[Solution]:
-        """Start shrinking the box of one example, along the plugin's path or else by a bound and a solve on demand."""
+        """Return a `Removal` that lowers one example's upper bound: by the plugin's path, or else by one solve."""
         if self._remover is None:
             return SolveOnDemand(self, parent, example, upper)
         return CertifiedRemoval(self, self._remover, parent, example, upper)
 
     def admit(self, parent: Solution, example: int, upper: float) -> Solution:
-        """Return an optimum with a left-out example readmitted; among ties it need not be the canonical one."""
+        """Return a certified optimum with a left-out example readmitted; among several optima, any of them."""
         admitter = self._admitter
         if admitter is None:
             raise SolverBroken(f"solver {self.plugin.name!r} admits no examples; use solve()")
@@ -135,12 +144,12 @@ class CertifiedWorkspace:
         return self.proven(claim, parent.box_with(example, upper))
 
     def park(self, solution: Solution) -> object:
-        """Return a compact form of an answer for `resume`; None if the plugin cannot park answers."""
+        """Return a compact form of a solution, for `resume`; None if the plugin has no such form."""
         parker = self._parker
         return None if parker is None else self.run_plugin(lambda: parker.park(solution))
 
     def resume(self, parked: object, upper: FloatArray) -> Solution:
-        """Return a parked answer, certified again; solve anew where none was parked or its proof fails."""
+        """Return the solution of a compact form, certified again; solve anew if the form is None or its proof fails."""
         parker = self._parker
         if parker is None or parked is None:
             return self.solve(upper)
@@ -150,16 +159,16 @@ class CertifiedWorkspace:
             return self.solve(upper)
 
     def proven(self, claim: Claim, upper: FloatArray) -> Solution:
-        """Return a claim from a plugin's path as a certified solution, or refuse it in the plugin's name."""
+        """Return a claim from a plugin's path as a certified solution; raise `AnswerRefused` if it is not optimal."""
         self._check_form(claim, upper)
         return self._certified(read_only(claim.alpha), upper, claim.handle)
 
     def follow_path(self, work: Callable[[], T]) -> T:
-        """Run a step of the plugin's path; on a large problem in a thread, so that the wait can be abandoned."""
+        """Return the result of a step of the plugin's path, run in a thread with a time limit on a large problem."""
         return self._runner.call(work) if self.problem.size >= LARGE else self.run_plugin(work)
 
     def run_plugin(self, work: Callable[[], T]) -> T:
-        """Run the plugin's code; its exceptions become a `SolverBroken` that names the plugin."""
+        """Return the result of the plugin's code; its exceptions become a `SolverBroken` that names the plugin."""
         return self._runner.call_here(work)
 
     def _certified(self, alpha: FloatArray, upper: FloatArray, handle: object) -> Solution:
@@ -174,14 +183,14 @@ class CertifiedWorkspace:
         return Solution(alpha, upper, certificate.moved(self._gram.bias_offset(alpha)), slack, handle)
 
     def _is_proof(self, certificate: Certificate) -> bool:
-        """Tell whether the answer is within its box, and its gap, positive or negative, within the tolerance."""
+        """Tell whether a certificate proves an optimum: finite objective, and absolute gap within the tolerance."""
         return abs(certificate.gap) <= self.tolerance.gap * abs(certificate.objective) < math.inf
 
     def _refuse(self, reason: str) -> NoReturn:
         raise AnswerRefused(f"solver {self.plugin.name!r} {reason}")
 
     def _check_form(self, claim: Claim, upper: FloatArray) -> None:
-        """Refuse a claim that is not one finite number per example."""
+        """Refuse a claim whose alpha is not one finite number per example."""
         alpha = getattr(claim, "alpha", None)
         if not isinstance(alpha, np.ndarray) or alpha.dtype.kind != "f" or alpha.shape != upper.shape:
             self._refuse(f"did not return one number per example ({len(upper)}); received {claim!r:.80}")
@@ -200,7 +209,7 @@ class CertifiedWorkspace:
             self._refuse(f"broke y'alpha = 0 by {imbalance:.2g}; allowed {limit:.2g}")
 
     def _check_shortfall(self, claim: Claim, solution: Solution) -> None:
-        """Refuse a claim far from the optimum, even though polishing repaired it."""
+        """Refuse a claim whose objective is far from the optimum, even though polishing has repaired it."""
         best = self.problem.objective(solution.alpha)
         short = best - self.problem.objective(np.clip(claim.alpha, 0.0, solution.upper))
         if best and abs(short) > self.tolerance.claim * abs(best):
@@ -210,7 +219,7 @@ class CertifiedWorkspace:
             )
 
     def _polished(self, claim: Claim, upper: FloatArray) -> Solution:
-        """Polish the claim, or start from scratch if that fails."""
+        """Return the exact optimum, found from the claim or, if that fails, from scratch."""
         try:
             return self._polished_from(np.clip(claim.alpha, 0.0, upper), claim, upper)
         except (PathStuck, AnswerRefused):
@@ -226,7 +235,7 @@ class CertifiedWorkspace:
 
 
 class CertifiedRemoval:
-    """Removal along a plugin's path, with a certified answer at its end."""
+    """A `Removal` along a plugin's path, with a certified solution at its end."""
 
     __slots__ = ("_box", "_removal", "_workspace")
 
@@ -238,11 +247,11 @@ class CertifiedRemoval:
 
     @property
     def bound(self) -> float:
-        """The plugin's upper bound on the child's objective."""
+        """The plugin's upper bound on the objective after the removal."""
         return self._removal.bound
 
     def tighten(self, below: float) -> Solution | None:
-        """Follow the path until the child is solved and proven, or until its bound is under `below` (None)."""
+        """Follow the path; return the certified solution at its end, or None as soon as `bound` is under `below`."""
         claim = self._workspace.follow_path(lambda: self._removal.tighten(below))
         if claim is None:
             return None
@@ -251,7 +260,7 @@ class CertifiedRemoval:
 
 
 class SolveOnDemand:
-    """Removal for plugins without paths: a weak-duality bound first, then one solve when asked for."""
+    """A `Removal` for plugins without paths: first a bound by weak duality, then one solve if that is not enough."""
 
     __slots__ = ("_parent", "_upper", "_workspace", "bound")
 
@@ -261,7 +270,7 @@ class SolveOnDemand:
         self.bound = parent.certificate.bound - float((parent.upper[example] - upper) * parent.slack[example])
 
     def tighten(self, below: float) -> Solution | None:
-        """Solve the child, unless its bound is already too low."""
+        """Return the solution after the removal, or None if `bound` is less than `below`."""
         if self.bound < below:
             return None
         solution = self._workspace.solve(self._upper, self._parent)
@@ -270,7 +279,7 @@ class SolveOnDemand:
 
 
 class ReplaceableWorkspace(CertifiedWorkspace):
-    """A problem opened in a plugin and, once the plugin fails, in the fallback for this and all further answers."""
+    """A problem opened in a plugin and, once the plugin has failed, in the fallback solver from then on."""
 
     def __init__(
         self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance, fallback: SolverPlugin, run: SolverRun
@@ -287,7 +296,7 @@ class ReplaceableWorkspace(CertifiedWorkspace):
             self.replace(plugin, error)
 
     def replace(self, failed: SolverPlugin, error: SolverBroken | AnswerRefused) -> None:
-        """Record the failure and open the problem in the fallback; raise the error if the fallback failed, too."""
+        """Record a plugin's failure and open the problem in the fallback; raise the error if that is what failed."""
         if failed is self._fallback:
             raise error
         self._run.lapses.setdefault(failed.name, str(error))
@@ -297,11 +306,11 @@ class ReplaceableWorkspace(CertifiedWorkspace):
 
     @property
     def lapse(self) -> SolverLapse | None:
-        """The failure that made the fallback take over, here or elsewhere in the run."""
+        """The first failure for which the fallback took over, on any problem of the run; None if there was none."""
         return self._run.lapse
 
     def _with_fallback(self, work: Callable[[], T]) -> T:
-        """Do some work with the plugin and, if it fails, again with the fallback."""
+        """Return the result of some work with the plugin or, if that fails, with the fallback."""
         plugin = self.plugin
         try:
             return work()
@@ -310,18 +319,18 @@ class ReplaceableWorkspace(CertifiedWorkspace):
             return work()
 
     def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
-        """Return the certified canonical optimum within the box."""
+        """Return the certified, canonical optimum for some upper bounds, by default those of the problem."""
         solve = super().solve
         return self._with_fallback(lambda: solve(upper, start))
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal[Solution]:
-        """Start shrinking the box of one example."""
+        """Return a `Removal` that lowers one example's upper bound, and turns to the fallback if the plugin fails."""
         remove = super().remove
         removal = self._with_fallback(lambda: remove(parent, example, upper))
         return ReplaceableRemoval(self, removal, SolveOnDemand(self, parent, example, upper))
 
     def admit(self, parent: Solution, example: int, upper: float) -> Solution:
-        """Return an optimum with a left-out example readmitted."""
+        """Return a certified optimum with a left-out example readmitted, solved anew if the plugin fails."""
         admit = super().admit
         try:
             return admit(parent, example, upper)
@@ -330,7 +339,7 @@ class ReplaceableWorkspace(CertifiedWorkspace):
 
 
 class ReplaceableRemoval:
-    """Removal along a plugin's path, or by solving on demand once the plugin has failed."""
+    """A `Removal` along a plugin's path or, once the plugin has failed, by one solve of the fallback."""
 
     __slots__ = ("_on_demand", "_plugin", "_removal", "_workspace")
 
@@ -342,11 +351,11 @@ class ReplaceableRemoval:
 
     @property
     def bound(self) -> float:
-        """The smallest upper bound so far."""
+        """The smallest upper bound so far on the objective after the removal."""
         return self._removal.bound
 
     def tighten(self, below: float) -> Solution | None:
-        """Work until the child is solved, or until the bound is under `below` (None)."""
+        """Work until the problem is solved, and return its solution, or until `bound` is under `below`: then None."""
         if self._removal is self._on_demand:
             return self._on_demand.tighten(below)
         try:

@@ -50,7 +50,7 @@ HIGHEST_COST = {"duplicates": 1e5, "hypercube": 1e5, "copies": 2e4, "weights": 2
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Case:
-    """Named test problem, with the seed for further random choices on it."""
+    """A named test problem, with the seed of the random choices that tests make on it."""
 
     name: str
     problem: SvmProblem
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def is_ordinary(self) -> bool:
-        """Whether a solver must finish the problem by itself, without the core's polish."""
+        """Whether cost and kernel values are so small that a solver must finish the problem by itself."""
         problem = self.problem
         lengths = problem.kernel(problem.X, problem.X).diagonal()
         return bool(problem.cost.max() <= ORDINARY_COST and lengths.max() <= ORDINARY_LENGTH)
@@ -69,7 +69,7 @@ class Case:
 
 @lru_cache(maxsize=4)
 def conformance_cases(sizes: tuple[int, ...] = SIZES, seed: int = 0, thorough: bool = False) -> tuple[Case, ...]:
-    """Return the cases: per kind and size two settings of kernel and cost in turn, or all settings if `thorough`."""
+    """Return the cases: for each kind of data and size, two pairs of kernel and cost, or all pairs if `thorough`."""
     return tuple(_cases(sizes, seed, thorough))
 
 
@@ -90,7 +90,7 @@ Drawn = tuple[Matrix, FloatArray, IntArray | None, FloatArray]
 
 
 def _labels(score: FloatArray) -> FloatArray:
-    """Return the signs of a score, changing one if needed so that both signs occur."""
+    """Return the signs of a score as labels, with one of them changed if needed so that both labels occur."""
     y = np.where(score > 0, 1.0, -1.0)
     if abs(y.sum()) == len(y):
         y[np.abs(score).argmin()] *= -1.0
@@ -133,7 +133,7 @@ def _imbalanced(rng: np.random.Generator, n: int) -> Drawn:
 
 
 def _counts_and_copies(rng: np.random.Generator, n: int) -> Drawn:
-    """Return raw counts beside 0/1 columns, each example standing for several identical records."""
+    """Return a column of counts beside 0/1 columns; each example stands for several identical records."""
     counts = rng.poisson(3.0, size=n) * rng.integers(1, 5, size=n)
     X = np.column_stack([counts, rng.integers(0, 2, size=(n, 6))]).astype(float)
     copies = rng.integers(1, 13, size=n).astype(np.intp)
@@ -141,20 +141,20 @@ def _counts_and_copies(rng: np.random.Generator, n: int) -> Drawn:
 
 
 def _class_weights(rng: np.random.Generator, n: int) -> Drawn:
-    """Return a rare class that costs as much as the frequent one in total: one box size per class."""
+    """Return data with a rare class, and costs per class such that both classes have the same total cost."""
     X, y, copies, _ = _imbalanced(rng, n)
     counts = np.array([(y < 0).sum(), (y > 0).sum()])
     return X, y, copies, counts.min() / counts[(y > 0).astype(np.intp)]
 
 
 def _row_weights(rng: np.random.Generator, n: int) -> Drawn:
-    """Return copies of tied records with different weights, as in a survey: one box size per example."""
+    """Return data with many ties, in which each example stands for several records and has a weight, as in a survey."""
     X, y, copies, _ = _counts_and_copies(rng, n)
     return X, y, copies, rng.choice([0.1, 0.25, 0.5, 1.0], size=n)
 
 
 def _categories(rng: np.random.Generator, n: int) -> Drawn:
-    """Return one-hot categories as a sparse matrix, with one numeric column."""
+    """Return three one-hot encoded categories and one numeric column, as a sparse matrix."""
     codes = np.minimum(rng.geometric(0.3, size=(n, 3)) - 1, 6)
     X = np.column_stack([rng.normal(size=n), *(np.eye(7)[column] for column in codes.T)])
     return as_csr(X), _labels(X @ rng.normal(size=22) + rng.normal(size=n)), None, np.ones(n)
@@ -179,7 +179,7 @@ SAME_ALPHA = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """Result of one case; `failure` is empty if it passed."""
+    """The result of a solver on one case: its relative gap, its time, and what failed (empty if nothing did)."""
 
     case: str
     gap: float
@@ -189,14 +189,14 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Results of a solver on all cases."""
+    """The results of one solver on all cases."""
 
     solver: str
     results: tuple[CaseResult, ...]
 
     @property
     def failures(self) -> tuple[CaseResult, ...]:
-        """The cases that did not pass."""
+        """The results of the cases that failed."""
         return tuple(result for result in self.results if result.failure)
 
     def __str__(self) -> str:
@@ -217,12 +217,12 @@ def _row(title: str, results: list[CaseResult]) -> str:
 
 
 def check_solver(plugin: SolverPlugin, sizes: tuple[int, ...] = SIZES, seed: int = 0, thorough: bool = False) -> Report:
-    """Check a plugin on all cases, going on after failures."""
+    """Return the results of a plugin on all cases, going on after failures."""
     return Report(plugin.name, tuple(_examined(plugin, case) for case in conformance_cases(sizes, seed, thorough)))
 
 
 def check_case(plugin: SolverPlugin, case: Case) -> Solution:
-    """Check a plugin on one case and return its answer; raise an `AssertionError` that says what is wrong."""
+    """Return a plugin's solution of one case; raise an `AssertionError` that says which requirement is violated."""
     examination = Examination(plugin, case)
     for requirement in REQUIREMENTS:
         try:
@@ -244,44 +244,44 @@ def _examined(plugin: SolverPlugin, case: Case) -> CaseResult:
 
 
 class Examination:
-    """One plugin on one case: its workspace and its answers within the full box and within a smaller one."""
+    """One plugin on one case: its workspace, and its solutions for the full upper bounds and for smaller ones."""
 
     def __init__(self, plugin: SolverPlugin, case: Case) -> None:
         self.plugin, self.case, self.problem = plugin, case, case.problem
 
     @cached_property
     def workspace(self) -> CertifiedWorkspace:
-        """The case, opened in the plugin."""
+        """The workspace of the case's problem in the plugin."""
         return open_workspace(self.plugin, self.problem, TOLERANCE)
 
     @cached_property
     def answer(self) -> Solution:
-        """The answer to the whole problem."""
+        """The plugin's solution for the full upper bounds."""
         return self.workspace.solve()
 
     @cached_property
     def objective(self) -> float:
-        """The objective of the answer."""
+        """The objective of `answer`."""
         return self.problem.objective(self.answer.alpha)
 
     @cached_property
     def smaller(self) -> FloatArray:
-        """A box with a third of the examples left out and a third halved."""
+        """Upper bounds with about a third of the examples left out and a third halved."""
         return np.asarray(self.problem.upper * self.rng.choice([0.0, 0.5, 1.0], size=self.problem.size))
 
     @cached_property
     def smaller_answer(self) -> Solution:
-        """The answer within the smaller box, from a cold start."""
+        """The plugin's solution for the smaller upper bounds, from a cold start."""
         return self.workspace.solve(self.smaller)
 
     @property
     def rng(self) -> np.random.Generator:
-        """A generator for random choices on this case, seeded alike on every call."""
+        """A new random generator for choices on this case, with the same seed on every access."""
         return np.random.default_rng([self.case.seed, self.problem.size])
 
 
 def answers_are_proven(exam: Examination) -> None:
-    """The answers are inside their boxes, balanced, and within the allowed gap of the optimum."""
+    """Check that each alpha is within its bounds, ``y'alpha`` is 0, and the relative gap is within the tolerance."""
     for solution in (exam.answer, exam.smaller_answer):
         alpha = solution.alpha
         assert (alpha >= 0).all(), f"an alpha is negative: {alpha.min():.2g}"
@@ -293,14 +293,14 @@ def answers_are_proven(exam: Examination) -> None:
 
 
 def ordinary_problems_are_finished(exam: Examination) -> None:
-    """With an ordinary cost the plugin itself claims an optimum and does not leave the work to the core."""
+    """Check that the plugin claims an optimum by itself on a case of ordinary cost."""
     if exam.case.is_ordinary:
         claim = exam.plugin.open(exam.problem, TOLERANCE).solve(exam.problem.upper)
         assert claim.finished, "the plugin gave up with finished=False on a problem of ordinary cost"
 
 
 def left_out_examples_get_nothing(exam: Examination) -> None:
-    """A box of 0 gives an alpha of exactly 0; with one class left, all alphas are 0."""
+    """Check that an upper bound of 0 gives an alpha of exactly 0, and that all alpha are 0 if one class is left."""
     left_out = exam.smaller_answer.alpha[exam.smaller == 0.0]
     assert not left_out.any(), f"an example that is left out has alpha {np.abs(left_out).max():.2g}"
     one_class = np.where(exam.problem.y > 0, exam.problem.upper, 0.0)
@@ -308,7 +308,7 @@ def left_out_examples_get_nothing(exam: Examination) -> None:
 
 
 def same_input_gives_same_bytes(exam: Examination) -> None:
-    """A second workspace gives the same bytes, and so does the first one after solving other boxes."""
+    """Check that alpha is the same, byte by byte, in a second workspace and after solving for other upper bounds."""
     assert exam.smaller_answer is not None  # solved in between
     for workspace in (exam.workspace, open_workspace(exam.plugin, exam.problem, TOLERANCE)):
         again = workspace.solve().alpha
@@ -316,12 +316,15 @@ def same_input_gives_same_bytes(exam: Examination) -> None:
 
 
 def warm_start_equals_cold_start(exam: Examination) -> None:
-    """Starting from the parent's answer changes nothing but the time."""
+    """Check that starting from another solution gives the same alpha, to rounding, as a cold start."""
     _assert_same(exam.workspace.solve(exam.smaller, exam.answer), exam.smaller_answer, "from a warm start")
 
 
 def examples_without_weight_can_go(exam: Examination) -> None:
-    """Leaving out examples outside the support leaves the answer unchanged: Assumption 1 of the enumeration."""
+    """Check that alpha stays the same if examples with ``alpha = 0`` are left out.
+
+    This is Assumption 1 of the paper whose enumeration is used here.
+    """
     idle = np.flatnonzero(exam.answer.alpha == 0.0)
     for share in (1.0, 0.3):
         upper = exam.problem.upper.copy()
@@ -330,7 +333,7 @@ def examples_without_weight_can_go(exam: Examination) -> None:
 
 
 def removal_paths_arrive(exam: Examination) -> None:
-    """A removal path, if the plugin has one, bounds the child's objective and ends at the answer of `solve`."""
+    """Check that removal paths, if the plugin has any, bound the new objective and end at the solution of `solve`."""
     if not exam.workspace.removes:
         return
     slip = TOLERANCE.gap * exam.objective
@@ -346,7 +349,7 @@ def removal_paths_arrive(exam: Examination) -> None:
 
 
 def admitted_examples_come_back(exam: Examination) -> None:
-    """Readmitting an example, if the plugin can, restores the objective."""
+    """Check that leaving an example out and readmitting it, if the plugin can, restores the objective."""
     if not exam.workspace.admits:
         return
     for example in exam.rng.permutation(exam.answer.support)[:5]:
@@ -357,7 +360,7 @@ def admitted_examples_come_back(exam: Examination) -> None:
 
 
 def all_solvers_agree(exam: Examination) -> None:
-    """Every other installed solver finds the same support and the same objective."""
+    """Check that every other installed solver finds the same support and the same objective."""
     for name in _available() - {exam.plugin.name}:
         if (other := _other_answer(name, exam.case)) is not None:
             _assert_same(exam.answer, other, f"against solver {name!r}")
@@ -386,7 +389,7 @@ def _available() -> frozenset[str]:
 
 @cache
 def _other_answer(name: str, case: Case) -> Solution | None:
-    """Return another solver's answer, or None if it fails, for which the examined solver is not to blame."""
+    """Return another solver's solution of a case, or None if that solver fails."""
     try:
         return open_workspace(load_solver(name), case.problem, TOLERANCE).solve()
     except FairenumError:

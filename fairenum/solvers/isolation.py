@@ -1,8 +1,8 @@
 """Solver plugins run in a separate process, where they may hang, crash or print without harm.
 
-Requests and answers are pickles on the standard input and output of the process; the plugin's own output goes to
-standard error. The process works on copies and can be killed at any time. It ends with its parent or, if the plugin
-never returns, by its own timer.
+Requests and answers are pickles on the standard input and output of the process; what the plugin itself prints goes to
+standard error. The process works on copies of the data and can be killed at any time. It ends with its parent or, if
+the plugin never returns, by its own timer.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ ENDED = (EOFError, OSError, ValueError, pickle.UnpicklingError)  # errors of rea
 
 @dataclass(slots=True, eq=False)
 class SolverRun:
-    """The limits of a run on its solver, and the solvers that failed in it.
+    """The limits that a run sets to its solvers, and the solvers that failed in it.
 
-    `seconds` limits one call of any solver but the native one (None: the default tolerance); `fallback` names the
-    solver that takes over on a failure. `lapses` maps failed solvers to their errors, `isolated` holds the solvers in
-    separate processes by name.
+    `seconds` limits one call of any solver but the native one (None: the default of `Tolerance`); `fallback` names the
+    solver that takes over on a failure. `lapses` maps names of failed solvers to their errors, `isolated` maps names of
+    solvers to those that run in separate processes.
     """
 
     seconds: float | None = None
@@ -55,16 +55,19 @@ class SolverRun:
     isolated: dict[str, SolverPlugin] = field(default_factory=dict)
 
     def tolerance(self, solver: str) -> Tolerance:
-        """Return the tolerances with the run's time limit; none for the native solver, which compiles at first use."""
+        """Return the tolerances for a solver, with the time limit of the run unless it is the native solver.
+
+        The native solver keeps the default limit because it may have to be compiled at first use.
+        """
         return Tolerance(seconds=self.seconds) if self.seconds is not None and solver != NATIVE else Tolerance()
 
     def isolates(self, solver: str) -> bool:
-        """Tell whether a solver gets a separate process; the native one checks the time budget itself."""
+        """Tell whether a solver runs in a separate process: any but the native one, given a time limit or fallback."""
         return solver != NATIVE and not (self.seconds is None and self.fallback is None)
 
     @property
     def lapse(self) -> SolverLapse | None:
-        """The first failure that the fallback had to cover, if any."""
+        """The first failure for which the fallback took over; None if there was none."""
         return next((SolverLapse(name, str(self.fallback), why) for name, why in self.lapses.items()), None)
 
 
@@ -72,13 +75,13 @@ _CURRENT: ContextVar[SolverRun | None] = ContextVar("solver_run", default=None)
 
 
 def current_run() -> SolverRun:
-    """Return the solver run that is current here, or one without limits."""
+    """Return the solver run of the current context, or a new one without limits if there is none."""
     return _CURRENT.get() or SolverRun()
 
 
 @contextmanager
 def solver_run(svm: SvmSettings) -> Iterator[SolverRun]:
-    """Apply the limits of some settings to the enclosed work; a nested run shares those of the outer one."""
+    """Make a run with the limits of some settings current for the enclosed work; within another run, keep that one."""
     if (outer := _CURRENT.get()) is not None:
         yield outer
         return
@@ -91,13 +94,13 @@ def solver_run(svm: SvmSettings) -> Iterator[SolverRun]:
 
 @dataclass(frozen=True, slots=True)
 class PluginRunner:
-    """Calls the code of one plugin, which errors call `name`, with a limit of `seconds` for one call."""
+    """Calls the code of one plugin with a limit of `seconds` per call; errors refer to the plugin as `name`."""
 
     name: str
     seconds: float
 
     def call(self, work: Callable[[], T]) -> T:
-        """Run the plugin's code in a thread with a time limit; see `call_here` for exceptions."""
+        """Return the result of plugin code, run in a thread with a time limit; see `call_here` for exceptions."""
         try:
             return waited(lambda: self.call_uninterrupted(work), self.seconds, f"fairenum-{self.name}")
         except NotFinished:
@@ -107,7 +110,7 @@ class PluginRunner:
             ) from None
 
     def call_here(self, work: Callable[[], T]) -> T:
-        """Run the plugin's code in this thread; its exceptions become a `SolverBroken` that names the plugin."""
+        """Return the result of plugin code, run in this thread; its exceptions become a `SolverBroken`."""
         token = enter_plugin()
         try:
             return work()
@@ -119,14 +122,17 @@ class PluginRunner:
             leave_plugin(token)
 
     def call_uninterrupted(self, work: Callable[[], T]) -> T:
-        """Run the plugin's code where Ctrl-C cannot reach it: a `KeyboardInterrupt` is then the plugin's own error."""
+        """Return the result of plugin code, run where Ctrl-C cannot reach it.
+
+        A `KeyboardInterrupt` is then an error of the plugin's own.
+        """
         try:
             return self.call_here(work)
         except KeyboardInterrupt as error:
             self._reraise(error)
 
     def check_unchanged(self, problem: SvmProblem, checksum: int) -> None:
-        """Raise if the plugin has written to the problem, which is then useless for every other solver, too."""
+        """Raise an error if the plugin has written to the problem, which makes it useless for other solvers, too."""
         if problem.checksum() != checksum:
             raise SolverBroken(
                 f"solver {self.name!r} changed the problem that it was given; use another solver, or let one go on "
@@ -141,7 +147,7 @@ class PluginRunner:
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """Request to open a problem in the process, under a unique number."""
+    """Request to the separate process to open a problem, which gets a unique number."""
 
     number: int
     problem: SvmProblem
@@ -150,7 +156,10 @@ class OpenRequest:
 
 @dataclass(frozen=True, slots=True)
 class SolveRequest:
-    """Request to solve an opened problem within a box; ``closed`` are the numbers of problems that can be dropped."""
+    """Request to the separate process to solve an opened problem for some upper bounds.
+
+    ``number`` is that of the problem; ``closed`` are the numbers of problems that the process can drop.
+    """
 
     number: int
     upper: FloatArray
@@ -159,7 +168,7 @@ class SolveRequest:
 
 
 class IsolatedSolver:
-    """A plugin that opens all its problems in one separate process."""
+    """A plugin wrapped so that all its problems are opened in one separate process."""
 
     def __init__(self, plugin: SolverPlugin) -> None:
         self.name, self.requires, self.install = plugin.name, plugin.requires, plugin.install
@@ -168,12 +177,12 @@ class IsolatedSolver:
         self._process = self._started()
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> IsolatedWorkspace:
-        """Open a problem in the separate process."""
+        """Return a workspace for a problem opened in the separate process."""
         return IsolatedWorkspace(self, problem, tolerance)
 
     @property
     def process(self) -> _PluginProcess:
-        """The running process; replaced if it has ended or has not answered an abandoned request."""
+        """The separate process, started anew if the last one has ended or still owes an answer to a past request."""
         if self._process.owes_answer:
             self._process.end()
             self._process = self._started()
@@ -186,9 +195,9 @@ class IsolatedSolver:
 
 
 class IsolatedWorkspace:
-    """A problem opened in the separate process; it offers `solve` only.
+    """A problem opened in the separate process; of a workspace's methods it offers `solve` only.
 
-    Handles stay in the process that made them: a warm start passes on its numbers alone.
+    Handles do not leave the process that made them: a start is sent without its handle.
     """
 
     _numbers = itertools.count()
@@ -200,14 +209,14 @@ class IsolatedWorkspace:
         self._opened_process()
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
-        """Have the plugin solve within a box."""
+        """Return the plugin's claim for some upper bounds."""
         process, start = self._opened_process(), start and replace(start, handle=None)
         closed = tuple(self._solver.closed)
         self._solver.closed.clear()
         return process.ask(SolveRequest(self._opening.number, upper, start, closed))
 
     def _opened_process(self) -> _PluginProcess:
-        """Return the running process, opening the problem there if it is new."""
+        """Return the separate process, after opening the problem there if the process is new."""
         process = self._solver.process
         if process is not self._opened_in:
             process.ask(self._opening)
@@ -216,7 +225,7 @@ class IsolatedWorkspace:
 
 
 class _PluginProcess:
-    """The separate process as its parent sees it."""
+    """The separate process, as its parent process starts it, sends it requests and ends it."""
 
     def __init__(self, plugin: SolverPlugin) -> None:
         self._name, self.owes_answer = plugin.name, False
@@ -226,7 +235,7 @@ class _PluginProcess:
         self.ask(plugin)
 
     def ask(self, request: object) -> Claim:
-        """Send a request and wait for the answer; an interrupted wait leaves `owes_answer` set."""
+        """Send a request and return the answer; if the wait is interrupted, `owes_answer` stays True."""
         self.owes_answer = True
         requests, answers = self._process.stdin, self._process.stdout
         try:
@@ -262,7 +271,7 @@ class _PluginProcess:
 
 
 class _PluginServer:
-    """Inside the separate process: runs the plugin and sends its answers."""
+    """The part inside the separate process that runs the plugin and sends its answers."""
 
     def __init__(self, plugin: SolverPlugin, answers: BinaryIO) -> None:
         self._plugin, self._answers = plugin, answers
@@ -270,7 +279,7 @@ class _PluginServer:
         self._nowhere = os.open(os.devnull, os.O_WRONLY)
 
     def answer(self, request: OpenRequest | SolveRequest) -> None:
-        """Carry out one request and send its result, or the error."""
+        """Carry out one request and send its result, or the error if it fails."""
         found: object = None
         try:
             if isinstance(request, OpenRequest):
@@ -283,12 +292,12 @@ class _PluginServer:
         self.send(found)
 
     def send(self, answer: object) -> None:
-        """Send an answer to the parent."""
+        """Send an answer to the parent process."""
         self._answers.write(pickle.dumps(answer))
         self._answers.flush()
 
     def _open(self, opening: OpenRequest) -> None:
-        """Open a problem, made read-only again after unpickling."""
+        """Open a problem in the plugin; its arrays are made read-only first, which unpickling undoes."""
         problem, tolerance = opening.problem, opening.tolerance
         for part in fields(problem):
             if isinstance(array := getattr(problem, part.name), np.ndarray):
@@ -298,7 +307,7 @@ class _PluginServer:
         self._workspaces[opening.number] = workspace, opening, checksum
 
     def _solve(self, request: SolveRequest) -> object:
-        """Solve and return the claim without its handle; anything that is not a claim is returned as its repr."""
+        """Return the plugin's claim without its handle; anything that is not a claim is returned as a short text."""
         for number in request.closed:
             self._workspaces.pop(number, None)
         workspace, opening, checksum = self._workspaces[request.number]
@@ -310,7 +319,7 @@ class _PluginServer:
         return PluginRunner(self._plugin.name, opening.tolerance.seconds)
 
     def _run(self, work: Callable[[], T], opening: OpenRequest) -> T:
-        """Run the plugin's code; the process exits if that takes far longer than the time limit."""
+        """Return the result of plugin code; the process exits if that takes far longer than the time limit."""
         runner = self._runner(opening)
         # a timer in C, which fires even while the plugin holds the GIL
         faulthandler.dump_traceback_later(runner.seconds + GRACE, exit=True, file=self._nowhere)
@@ -332,7 +341,10 @@ def serve() -> None:
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
-    """Set the pipes aside and redirect the plugin's standard input to nothing and its output to standard error."""
+    """Return the pipes for requests and answers, which the plugin can then no longer use.
+
+    The plugin reads nothing from standard input, and what it prints goes to standard error.
+    """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -341,7 +353,7 @@ def _streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _receive(requests: BinaryIO, waiting: SimpleQueue[OpenRequest | SolveRequest]) -> None:
-    """Queue requests as they arrive; when the pipe closes, exit at once whatever the plugin is doing."""
+    """Put requests into a queue as they arrive; when the pipe closes, exit at once whatever the plugin is doing."""
     try:
         while True:
             waiting.put(pickle.load(requests))

@@ -1,4 +1,4 @@
-"""Protocol of solver plugins: a name, requirements, and a workspace that solves one problem within many boxes."""
+"""Protocol of solver plugins: a name, requirements, and a workspace that solves one problem for many upper bounds."""
 
 from __future__ import annotations
 
@@ -30,16 +30,18 @@ Parked = TypeVar("Parked")  # the compact form of an answer
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Tolerances for the answers of a solver; they are the same for every solver.
+    """Limits on the errors and the time of solvers; the defaults are the same for every solver.
 
     Parameters
     ----------
     gap
-        Largest relative duality gap of an accepted answer.
+        Largest relative duality gap of an accepted solution.
     claim
-        Largest relative shortfall, before polish, of an answer that the plugin calls finished.
+        Largest relative shortfall of the objective of a claim that the plugin calls finished, before fairenum makes
+        the claim exact.
     feasibility
-        Largest violation of the box or of ``y'alpha = 0``, as a share of the box, before polish.
+        Largest violation of the bounds of alpha or of ``y'alpha = 0``, as a share of the largest upper bound, before
+        fairenum makes the claim exact.
     seconds
         Longest time for one call of a plugin.
     """
@@ -56,65 +58,70 @@ class Tolerance:
 
 
 class SolverWorkspace(Protocol):
-    """One problem opened in one solver, to be solved within many boxes."""
+    """One problem opened in one solver, to be solved for many upper bounds."""
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
-        """Solve within ``0 <= alpha <= upper``; an example is left out by ``upper[i] = 0``."""
+        """Return an optimal alpha with ``0 <= alpha <= upper``; ``upper[i] = 0`` leaves example i out."""
 
 
 class Removal(Protocol[Answer_co]):
-    """Solution of a child problem in progress, with an upper bound on its objective that only falls."""
+    """A problem in which one example's upper bound is lowered, while it is being solved.
+
+    An upper bound on its objective is known from the start, and only falls.
+    """
 
     @property
     def bound(self) -> float:
-        """The smallest upper bound so far."""
+        """The smallest upper bound so far on the objective."""
 
     def tighten(self, below: float) -> Answer_co | None:
-        """Work until the child is solved, or until the bound is under `below` (None)."""
+        """Work until the problem is solved, and return its solution, or until `bound` is under `below`: then None."""
 
 
 @runtime_checkable
 class RemovesExamples(Protocol):
-    """Workspace with a faster way than `solve` to shrink one example's box.
+    """A workspace that can lower one example's upper bound faster than by `solve`.
 
-    Its answers must be canonical (`SvmProblem.tie_weights`) and exact to rounding: they are certified, not
-    polished.
+    Its claims must be exact to rounding and, among several optima, the canonical one (`SvmProblem.tie_weights`): they
+    are certified as they are, not made exact by `fairenum.svm.polish`.
     """
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal[Claim]:
-        """Start shrinking the box of one example to `upper`, which is less than its alpha in the parent."""
+        """Return a `Removal` that lowers one example's bound to `upper`, which is less than its alpha in the parent."""
 
 
 @runtime_checkable
 class AdmitsExamples(Protocol):
-    """Workspace with a faster way than `solve` to readmit an example that was left out.
+    """A workspace that can readmit a left-out example faster than by `solve`.
 
-    Its answers must be exact to rounding: they are certified, not polished. Among tied answers any will do.
+    Its claims must be exact to rounding: they are certified as they are, not made exact by `fairenum.svm.polish`. Among
+    several optima any will do.
     """
 
     def admit(self, parent: Solution, example: int, upper: float) -> Claim:
-        """Solve the parent's box, where the example has no room, with the example's bound raised to `upper`."""
+        """Return an optimum for the parent's upper bounds, with the example's bound raised from 0 to `upper`."""
 
 
 @runtime_checkable
 class ParksAnswers(Protocol[Parked]):
-    """Workspace that can store an answer compactly and restore it faster than by solving.
+    """A workspace that can store a solution compactly and restore it faster than by solving.
 
-    A resumed answer must be the parked one, to rounding: it is certified again, not polished.
+    A restored alpha must equal the stored one, to rounding: it is certified again, not made exact by
+    `fairenum.svm.polish`.
     """
 
     def park(self, solution: Solution) -> Parked:
-        """Return the compact form of an answer."""
+        """Return the compact form of a solution."""
 
     def resume(self, parked: Parked, upper: FloatArray) -> Claim:
-        """Return the parked answer within its box."""
+        """Return the claim of a compact form, given the upper bounds it was solved for."""
 
 
 class SolverPlugin(Protocol):
     """A solver, registered in the entry-point group ``fairenum.solvers``.
 
-    Options, if any, are the fields of a frozen dataclass with defaults. Nothing in ``requires`` is imported
-    before `open`.
+    ``requires`` lists the modules it needs, of which none is imported before `open`; ``install`` is the command that
+    installs them. Options, if any, are the fields of a frozen dataclass with defaults.
     """
 
     name: ClassVar[str]
@@ -122,4 +129,4 @@ class SolverPlugin(Protocol):
     install: ClassVar[str]
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> SolverWorkspace:
-        """Prepare a problem to be solved within many boxes."""
+        """Return a workspace in which a problem is solved for many upper bounds."""

@@ -1,7 +1,7 @@
 """Registry of solvers: the entry-point group ``fairenum.solvers``, for bundled and third-party plugins alike.
 
-Listing imports the modules of plugins, never what they require. A plugin that cannot be loaded is listed with
-its error.
+Listing solvers imports the modules of plugins, never the modules that these require. A plugin that cannot be loaded is
+listed with its error.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SolverInfo:
-    """An installed solver: where it comes from and whether it can be used.
+    """An installed solver: which distribution it comes from, and whether it can be used.
 
-    ``provider`` and ``version`` are those of the distribution that contains the plugin, ``backends`` the distributions
-    it requires, with their versions. ``missing`` are required modules that are not installed, ``install`` is the
-    command that installs them, and ``error`` says why the plugin cannot be used at all.
+    ``provider`` and ``version`` are name and version of the distribution that contains the plugin, ``backends`` those
+    of the distributions that the plugin requires. ``missing`` are required modules that are not installed, ``install``
+    is the command that installs them, and ``error`` says why the plugin cannot be used at all.
     """
 
     name: str
@@ -49,21 +49,21 @@ class SolverInfo:
 
     @property
     def reason(self) -> str:
-        """Why the solver cannot be opened, and what to do about it."""
+        """Why the solver cannot be opened, and what to do about it; empty if it can be opened."""
         if self.missing:
             return _needs(self.name, self.missing, self.install)
         return self.error
 
 
 def list_solvers(entry_points: Iterable[EntryPoint] | None = None) -> tuple[SolverInfo, ...]:
-    """Return every installed solver, usable or not, by name."""
+    """Return information on every installed solver, usable or not, sorted by name."""
     entries = SOLVERS.entries(entry_points)
     return tuple(_info(entry, entries) for entry in entries)
 
 
 @cache
 def solver_version(name: str) -> SolverVersion:
-    """Return the name and versions of a solver, for a document."""
+    """Return the name of a solver, its version and those of its backends, as documents record them."""
     entries = SOLVERS.entries(None)
     info = next(_info(entry, entries) for entry in entries if entry.name == name)
     return SolverVersion(name, info.provider, info.version, dict(info.backends))
@@ -79,7 +79,7 @@ def load_solver(name: str, entry_points: Iterable[EntryPoint] | None = None) -> 
 def open_workspace(
     solver: str | SolverPlugin, problem: SvmProblem, tolerance: Tolerance | None = None
 ) -> CertifiedWorkspace:
-    """Open a problem in a solver, given by name or as a plugin with options; its answers will be certified.
+    """Return a workspace that solves a problem and certifies the solutions; the solver is a name or a plugin.
 
     Within a `fairenum.solvers.isolation.solver_run` the limits of the run hold, and its fallback may take over.
     """
@@ -102,7 +102,7 @@ def open_workspace(
 
 
 def _ready(solver: str | SolverPlugin, run: SolverRun) -> SolverPlugin:
-    """Return a plugin that is ready to be opened, in a separate process if the run isolates it."""
+    """Return a plugin whose requirements are installed, wrapped to run in a separate process if the run asks for it."""
     from fairenum.solvers.isolation import IsolatedSolver
 
     plugin = load_solver(solver) if isinstance(solver, str) else solver
@@ -126,7 +126,7 @@ def _info(entry: EntryPoint, entries: list[EntryPoint]) -> SolverInfo:
 
 
 def _package(module: str) -> str:
-    """Return the distribution that contains a module, or "".
+    """Return the name of the distribution that contains a module, or "" if there is none.
 
     Most distributions are named like their module; looking there first avoids reading all of them.
     """
@@ -144,12 +144,12 @@ def _owners() -> Mapping[str, Sequence[str]]:
 
 
 def _built(plugin_class: object) -> SolverPlugin:
-    """Build a plugin with its default options."""
+    """Return a plugin made from its class, with its default options."""
     return cast("Callable[[], SolverPlugin]", plugin_class)()
 
 
 def _defect(plugin: object, name: str) -> str:
-    """Return how a plugin violates the protocol, or ""."""
+    """Return in what way a plugin violates the protocol, or "" if it does not."""
     if not callable(getattr(plugin, "open", None)):
         return "it has no method open(problem, tolerance)"
     if getattr(plugin, "name", None) != name:
@@ -163,7 +163,7 @@ def _defect(plugin: object, name: str) -> str:
 
 
 def _missing(plugin: SolverPlugin) -> tuple[str, ...]:
-    """Return the required modules that are not installed; only top packages are looked up, which imports nothing."""
+    """Return the required modules that are not installed, found by their top packages, which imports nothing."""
     return tuple(module for module in plugin.requires if importlib.util.find_spec(module.partition(".")[0]) is None)
 
 

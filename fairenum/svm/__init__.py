@@ -1,4 +1,4 @@
-"""Solving the SVM's quadratic programme: interior point, active sets, parametric paths and certificates.
+"""Solution of the SVM's quadratic programme: interior point, active sets, parametric paths and certificates.
 
-Nothing here knows about plugins or enumeration; everything here is exact up to rounding.
+Nothing here depends on plugins or on the enumeration of models; every solution is exact up to rounding.
 """

@@ -1,4 +1,4 @@
-"""Certificates by weak duality (see `SvmProblem.judge`), compiled because every answer is judged."""
+"""Computation of weak-duality certificates (see `SvmProblem.judge`), compiled because every solution gets one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEAR = 1e-3  # how far from the guessed bias kinks are searched first, as a shar
 
 
 def middle(low: float, high: float) -> float:
-    """Return the middle of an interval; its finite end if the other is infinite, 0 if both are."""
+    """Return the middle of an interval; the finite end if one end is infinite, 0 if both are."""
     if math.isinf(low):
         return 0.0 if math.isinf(high) else high
     return low if math.isinf(high) else 0.5 * (low + high)
@@ -48,7 +48,7 @@ def total_of(numbers: FloatArray) -> float:
 
 @in_any_order
 def weight_before(kinks: FloatArray, weights: FloatArray, place: float) -> float:
-    """Return the weight of all kinks that come before a place."""
+    """Return the total weight of the kinks that are less than `place`."""
     total = 0.0
     for i in range(len(kinks)):
         total += weights[i] if kinks[i] < place else 0.0
@@ -57,7 +57,7 @@ def weight_before(kinks: FloatArray, weights: FloatArray, place: float) -> float
 
 @inner
 def some(kinks: FloatArray, weights: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return the kinks within an interval, and their weights."""
+    """Return the kinks within an interval, ends included, and the weights of these kinks."""
     count, places, heights = 0, np.empty(len(kinks)), np.empty(len(kinks))
     for i in range(len(kinks)):
         if low <= kinks[i] <= high:
@@ -68,7 +68,11 @@ def some(kinks: FloatArray, weights: FloatArray, low: float, high: float) -> tup
 
 @inner
 def crossing(kinks: FloatArray, weights: FloatArray, slope: float, level: float) -> float:
-    """Return the first kink at which the slope exceeds a level, or infinity, by quickselect in linear expected time."""
+    """Return the first kink at which the slope exceeds `level`, or infinity if there is none.
+
+    The slope begins at `slope` and rises by ``weights_i`` at ``kinks_i``. The search is a quickselect, in linear
+    expected time.
+    """
     while len(kinks) > 0:
         pivot = kinks[len(kinks) // 2]
         before = slope + weight_before(kinks, weights, pivot)
@@ -85,7 +89,7 @@ def crossing(kinks: FloatArray, weights: FloatArray, slope: float, level: float)
 
 @inner
 def interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
-    """Return the interval of `bias_interval`, searched near the guess first."""
+    """Return both ends of the interval that `bias_interval` describes; kinks near the guess are searched first."""
     flat = LEVEL * max(total_of(weights), TINY)
     reach = NEAR * math.sqrt(dot(kinks, kinks) / len(kinks))
     near, heights = some(kinks, weights, guess - reach, guess + reach)
@@ -98,10 +102,11 @@ def interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float
 
 @entry()
 def bias_interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
-    """Return the interval of biases b that minimise ``sum_i weights_i max(0, +-(kinks_i - b))``.
+    """Return both ends of the interval of biases b that minimise ``sum_i weights_i max(0, y_i (kinks_i - b))``.
 
-    The slope starts at ``-target`` (the weight of the positive examples) and rises by ``weights_i`` at ``kinks_i``. The
-    search for its zero begins near a guess; a wrong one costs time and changes nothing.
+    As b rises, the slope of this sum begins at ``-target`` (`target` is the total weight of the examples with label +1)
+    and rises by ``weights_i`` at ``kinks_i``. The search for its zero begins near `guess`; a wrong guess costs time and
+    changes nothing.
     """
     return interval(kinks, weights, target, guess)
 
@@ -112,7 +117,7 @@ def judged(
 ) -> tuple[float, float, float, float, FloatArray]:
     """Return the objective, the bound, both ends of the bias interval, and the slack of every example.
 
-    An answer outside its box could seem better than the optimum; it proves nothing, so its objective is -inf.
+    An alpha outside its bounds could have an objective above the optimum; it proves nothing, so its objective is -inf.
     """
     n, guess, most, least = len(y), 0.0, -np.inf, np.inf
     kinks, slack, positive = np.empty(n), np.empty(n), np.empty(n)
@@ -135,9 +140,11 @@ def child_bounds(
     used: Copies, floor: Copies, cost: FloatArray, alpha: FloatArray, upper: FloatArray, slack: FloatArray,
     bound: float, best: float, tie: float,
 ) -> tuple[IntArray, Copies, FloatArray]:  # fmt: skip
-    """Return which examples may lose a copy, the copies in use, and bounds on the optimum then, best bound first.
+    """Return the examples that may lose one of their identical rows, their row counts, and bounds on the new optimum.
 
-    A child's bound is its parent's, less the slack that no longer costs anything; ties go by smaller alpha.
+    `used` and `floor` are each example's present and least number of identical rows. The bound on the optimum after the
+    loss is the present `bound` minus slack times the decrease of the upper bound. All three arrays are sorted by bound,
+    highest first, where bounds that differ by less than `tie` count as equal and smaller alpha comes first.
     """
     (examples,) = (used > floor).nonzero()
     copies = used[examples]

@@ -1,14 +1,15 @@
-"""Linear models forced to put one row on the decision threshold, for tables with many examples.
+"""The best linear models among those that put a given row on the decision threshold, for tables of many examples.
 
-The search is over the weights of the plane, which are few, rather than alpha; the bias is what puts the row on the
-threshold. The hinge is smoothed within a width that shrinks in stages, each stage centred on the answer of the previous
-one (the proximal point method on the dual)::
+The search is over the weight vector, which is short, rather than alpha; the bias is what puts the row on the threshold.
+The hinge loss is smoothed within a width that shrinks in stages. With ``short`` for how far an example falls short of
+its margin, and ``t = alpha / upper`` for its share, the smoothed hinge of a stage is::
 
     max over 0 <= t <= 1 of  t short - width (t - t_before)^2
 
-Newton's method solves each smooth problem. The shares t of the boxes are a dual answer, which proves a bound at every
-step. Examples far from the margin stay on their bounds. At the end an interior point is computed for the row and the
-few examples whose bound is in doubt; examples then found on a wrong bound join them.
+where t_before is the share that the previous stage found (the proximal point method on the dual). Newton's method
+solves each smooth problem. The shares t are feasible for the dual, so every step proves a lower bound on the loss.
+Examples far from the margin keep their share at 0 or 1. At the end an interior point is computed for the row and the
+few examples for which 0 or 1 is in doubt; others then found at the wrong end are added to these.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ NOBODY = np.empty(0, np.intp)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """A plane (weights and bias), with alpha of each example as a share of its box."""
+    """A plane (weights and bias), and the share ``alpha / upper`` of each example."""
 
     weights: FloatArray
     bias: float
@@ -52,10 +53,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
-    """A subset of the examples, with the contribution of all other examples, which stay on their bounds.
+    """A subset of the examples, with the contribution of all other examples, whose alpha is 0 or ``upper``.
 
-    ``places`` are the indices of the subset; ``rows`` are signed features. ``push``, ``balance`` and ``gain`` are the
-    sums of the other examples' alpha times their signed features, labels and linear terms.
+    ``places`` are the indices of the subset; ``rows`` are features times labels. ``push``, ``balance`` and ``gain`` are
+    sums over the other examples of alpha times, in turn, the row, the label and the linear term.
     """
 
     places: IntArray
@@ -68,18 +69,19 @@ class Examples:
     gain: float = 0.0
 
     def short(self, weights: FloatArray, bias: float) -> FloatArray:
-        """Return how far each example falls short of its margin."""
+        """Return how far each example of the subset falls short of its margin; negative for examples beyond it."""
         return np.asarray(self.linear - times(self.rows, weights) - self.y * bias)
 
     def loss(self, weights: FloatArray, bias: float, hinge: FloatArray) -> float:
-        """Return the loss of a plane, given each example's hinge, with the other examples on their bounds."""
+        """Return the loss of a plane, given each example's hinge loss; the other examples keep their alpha."""
         others = self.gain - float(self.push @ weights) - self.balance * bias
         return 0.5 * float(weights @ weights) + others + float(self.upper @ hinge)
 
     def near(self, point: Point, size: int, also: IntArray = NOBODY) -> tuple[Examples, Point]:
-        """Return the `size` examples nearest to the margin of a plane, and the plane with all other examples on bounds.
+        """Return the examples near the margin of a plane, and the plane with the shares of all others at 0 or 1.
 
-        Only for the whole set. Examples off their bounds always count as near, and so do those in `also`.
+        To be called on the set of all examples. Near are the `size` examples nearest to the margin, all examples with a
+        share strictly between 0 and 1, and those in `also`.
         """
         short = self.short(point.weights, point.bias)
         far, size = np.abs(short), min(size, len(short))
@@ -93,7 +95,7 @@ class Examples:
 
 
 class Crossing:
-    """A trained linear model that can be moved to put one row after another on the threshold."""
+    """A trained linear model, and the search for the best models that put other rows on the threshold."""
 
     def __init__(self, problem: SvmProblem, gram: LinearGram, alpha: FloatArray, bias: float, least: float) -> None:
         y, upper, rows = problem.y, problem.upper, signed_rows(gram)
@@ -107,7 +109,12 @@ class Crossing:
         self._stiffness = cho_factor(matrix)
 
     def held(self, row: FloatArray, side: float, threshold: float, enough: float) -> tuple[FloatArray, float]:
-        """Return a dual answer for the row and its bias, or the optimum's; stop once a loss of `enough` is proven."""
+        """Return alpha and bias of the best model found with the row on the threshold.
+
+        `side` is the label with which the row enters as an example. The search ends once it has proven that every model
+        with the row on the threshold has a loss of at least `enough`. If it has proven no bound, alpha and bias of the
+        trained model are returned.
+        """
         search = _Search(self._all, row, side, threshold, self._least, enough)
         point = search.found(self._start(row, threshold), self._unit)
         if not np.isfinite(search.proven):
@@ -118,7 +125,7 @@ class Crossing:
         return self._all.upper * point.shares, point.bias
 
     def _start(self, row: FloatArray, threshold: float) -> Point:
-        """Return the known plane whose loss is expected to be least once moved to the threshold, after that move."""
+        """Return a first plane with the row on the threshold: the known plane of least expected loss, moved there."""
         bordered = np.append(row, 1.0)
         way = cho_solve(self._stiffness, bordered)
         give = float(bordered @ way)
@@ -129,7 +136,7 @@ class Crossing:
 
 
 class _Search:
-    """The search for one row's plane, with the best loss attained and the best bound proven so far."""
+    """The search for the best plane with one row on the threshold; keeps its latest loss and proven lower bound."""
 
     def __init__(
         self, examples: Examples, row: FloatArray, side: float, threshold: float, least: float, enough: float
@@ -139,7 +146,7 @@ class _Search:
         self.proven, self.attained = -np.inf, np.inf
 
     def found(self, point: Point, unit: float) -> Point:
-        """Return the plane found by smoothing at ever smaller widths, then solving for the examples in doubt."""
+        """Return the best plane found: smoothed at ever smaller widths, then solved for the examples in doubt."""
         some, size = self._all, FEWEST_IN_DOUBT + IN_DOUBT * len(self._row)
         near = max(FEWEST, int(NEAR * len(self._all.y)))
         for width in WIDTHS:
@@ -157,7 +164,10 @@ class _Search:
         return point
 
     def _solved_for_those_in_doubt(self, point: Point, size: int) -> Point:
-        """Solve exactly for the examples nearest to the margin, adding those that turn out to be on a wrong bound."""
+        """Return the plane solved for the `size` examples nearest to the margin, with all other shares at 0 or 1.
+
+        If some of the others turn out to be at the wrong end, they are added, and the problem is solved again.
+        """
         also, least = NOBODY, np.inf
         for _ in range(TRIES):
             some, point = self._all.near(point, size, also)
@@ -179,7 +189,7 @@ class _Search:
         return self.attained - self.proven <= CLOSE * self._least
 
     def _solved(self, some: Examples, point: Point) -> Point:
-        """Compute an interior point for some examples, with the row as one more example."""
+        """Return the plane of an interior point for some examples, with the row as one more example."""
         rows, y = stacked([some.rows, self._side * self._row[None]]), np.append(some.y, self._side)
         upper = np.append(some.upper, NO_LIMIT * (abs(some.balance) + float(some.upper.sum())))
         linear = np.append(some.linear, self._side * self._threshold) - times(rows, some.push)
@@ -190,7 +200,7 @@ class _Search:
         return Point(weights, self._threshold - float(weights @ self._row), shares)
 
     def _settled(self, some: Examples, point: Point, width: float) -> Point:
-        """Take Newton steps at one width until little is left to gain or the search is done."""
+        """Return the plane after Newton steps at one width, until little is left to gain or enough is proven."""
         weights, bias, before = point.weights, point.bias, point.shares[some.places]
         short = some.short(weights, bias)
         shares, value = _rounded(some, weights, bias, short, before, width)
@@ -217,7 +227,7 @@ class _Search:
         return Point(weights, bias, result)
 
     def _spanned(self, some: Examples, shares: FloatArray) -> FloatArray:
-        """Return the weights spanned by a dual answer and the row, and record the bound that it proves."""
+        """Return the weight vector that shares and row determine, and set `proven` to the bound that they prove."""
         alpha = some.upper * shares
         balance = some.balance + float(alpha @ some.y)
         plane = np.asarray(some.push + sums(alpha, some.rows) - balance * self._row)
@@ -227,7 +237,7 @@ class _Search:
         return plane
 
     def _step(self, some: Examples, shares: FloatArray, width: float, slope: FloatArray) -> FloatArray:
-        """Return the Newton step of the weights; the bias follows so that the row stays on the threshold."""
+        """Return the Newton step of the weight vector; the bias is eliminated, since the row stays on the threshold."""
         near = np.flatnonzero((shares >= 0.0) & (shares <= 1.0))
         matrix = squared(some.rows, some.y, near, some.upper[near] / (2.0 * width))
         crossed = np.outer(matrix[:-1, -1], self._row)
@@ -239,6 +249,6 @@ class _Search:
 def _rounded(
     some: Examples, weights: FloatArray, bias: float, short: FloatArray, before: FloatArray, width: float
 ) -> tuple[FloatArray, float]:
-    """Return the shares of the boxes, and the loss with a smoothed hinge."""
+    """Return the shares at which the smoothed hinge is attained, and the loss with that hinge."""
     shares = np.clip(before + short / (2.0 * width), 0.0, 1.0)
     return shares, some.loss(weights, bias, shares * short - width * np.square(shares - before))

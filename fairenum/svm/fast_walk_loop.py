@@ -1,10 +1,11 @@
-"""Compiled fast walk across a row, for linear kernels: a third of the cost of the exact walk in `fairenum.svm.walks`.
+"""Compiled fast walk for linear kernels: raise the weight of an added row until the row reaches its margin.
 
-Many rows need a walk, and no answer has to be canonical or exact, since all are certified by weak duality. So ties are
-broken by a tiny perturbation of the linear term, systems are not refined at every breakpoint, and only examples near
-the margin are checked at each step. All examples are checked whenever those near the margin have moved by a part of
-their distance. If one has passed the margin unnoticed, the walk returns to its last full check and then checks more
-examples at each step. A walk that rounding has led astray ends with LOST, and the exact walk replaces it.
+It costs a third of the exact walk in `fairenum.svm.walks`. Many rows need a walk, and no result has to be canonical or
+exact, since all are certified by weak duality. So ties are broken by a tiny perturbation of the linear term, linear
+systems are not refined at every breakpoint, and only examples near the margin are checked at each step. All examples
+are checked whenever those near the margin have moved by a part of their distance. If one has passed the margin
+unnoticed, the walk returns to its last full check and then checks more examples at each step. A walk that rounding
+keeps from its end returns LOST, and the exact walk replaces it.
 
 Compiled files share no code: numba looks for changes in one file alone.
 """
@@ -34,9 +35,10 @@ PASSED = 1e-7  # of the margin: an example this far past it counts as having pas
 
 
 class Rows(NamedTuple):
-    """Constant data of a walk: signed features, labels, box, linear term (plain and with ties broken), squared lengths.
+    """Constant data of a walk: the signed features of all examples, and one number per example in each vector.
 
-    `scale` makes distances from the margin comparable: the longer an example, the more it moves with the plane.
+    ``shifted`` is the linear term with ties broken, ``squares`` are squared lengths. Distances from the margin are
+    divided by ``scale`` to be comparable: the longer an example, the more it moves with the plane.
     """
 
     table: FloatArray
@@ -52,10 +54,10 @@ class Rows(NamedTuple):
 class State(NamedTuple):
     """Everything that a walk changes in place.
 
-    ``numbers`` holds the bias, what the row misses of its margin, the dual value and the weight of the row; ``size``
-    the size of the margin set. ``examples``, ``inverse``, ``row_border`` and ``rates`` are the margin set, the inverse
-    of its bordered matrix, the border of the row, and the speed of the bias and the margin set as the weight of the row
-    rises, ``-inverse @ row_border``; all four have spare room.
+    ``numbers`` holds the bias, how far the row falls short of its margin, the dual objective and the weight of the row;
+    ``size`` holds the number of examples on the margin. The last four have spare room: ``examples`` is the margin set,
+    ``inverse`` the inverse of its bordered matrix, ``row_border`` the row's own column of that matrix, and ``rates``
+    are ``-inverse @ row_border``, the changes of the bias and of the margin set's alpha per unit of the row's weight.
     """
 
     alpha: FloatArray
@@ -74,7 +76,8 @@ class NearExamples(NamedTuple):
     """The examples near the margin, stored contiguously because every breakpoint goes through them.
 
     ``every`` lists all examples, ``places`` the indices of the near ones, ``positions`` each example's position among
-    the near ones. The rest has one number per near example; ``inverse_scale`` is 1 / scale.
+    the near ones. The other vectors have one number per near example; ``inverse_scale`` is ``1 / scale`` (see `Rows`),
+    and ``speeds`` are the rates of change of ``gradient``.
     """
 
     every: IntArray
@@ -88,10 +91,11 @@ class NearExamples(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Scratch vectors, so that the loop allocates nothing.
+    """Vectors for intermediate results, so that the loop allocates nothing.
 
-    ``plane_rates`` is the change of the plane, ``features`` those of one example. ``border``, ``hull`` and ``line`` are
-    one example's border, its coefficients in the affine hull of the margin set, and its line of the inverse.
+    ``plane_rates`` is the rate of change of the weight vector, ``features`` are the signed features of one example.
+    ``border``, ``hull`` and ``line`` are one example's column of the bordered matrix, its coefficients in the affine
+    hull of the margin set, and its row of the inverse.
     """
 
     plane_rates: FloatArray
@@ -102,7 +106,7 @@ class Scratch(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The task of a walk: a signed row, its side, the loss to prove, and the distance that counts as near."""
+    """The added row times its label, that label (`side`), the loss to prove, and the distance that counts as near."""
 
     row: FloatArray
     side: float
@@ -121,7 +125,7 @@ def dot(left: FloatArray, right: FloatArray, size: int) -> float:
 
 @in_any_order
 def dense_products(table: FloatArray, some: IntArray, size: int, plane: FloatArray, result: FloatArray) -> None:
-    """Write the inner products of some rows of a dense table with a plane."""
+    """Write the inner products of some rows of a dense table with a vector into `result`."""
     for p in range(size):
         i, total = some[p], 0.0
         for k in range(len(plane)):
@@ -131,7 +135,10 @@ def dense_products(table: FloatArray, some: IntArray, size: int, plane: FloatArr
 
 @inner
 def products(rows: Rows, some: IntArray, size: int, plane: FloatArray, result: FloatArray) -> None:
-    """Write the inner products of some examples with a plane; sparse rows are too short to gain from reordered sums."""
+    """Write the inner products of some signed examples with a vector into `result`.
+
+    Sums over sparse rows are not reordered: these rows are too short to gain from it.
+    """
     values, columns, starts = rows.nonzeros
     if len(starts) == 0:
         dense_products(rows.table, some, size, plane, result)
@@ -145,7 +152,7 @@ def products(rows: Rows, some: IntArray, size: int, plane: FloatArray, result: F
 
 @in_any_order
 def add_rows(rows: Rows, some: IntArray, weights: FloatArray, size: int, plane: FloatArray) -> None:
-    """Add a weighted sum of signed features to a plane."""
+    """Add a weighted sum of some examples' signed features to the vector `plane`, in place."""
     table, (values, columns, starts), width = rows.table, rows.nonzeros, len(plane)
     for p in range(size):
         i, weight = some[p], weights[p]
@@ -159,7 +166,7 @@ def add_rows(rows: Rows, some: IntArray, weights: FloatArray, size: int, plane: 
 
 @in_any_order
 def multiply(inverse: FloatArray, size: int, right: FloatArray, sign: float, result: FloatArray) -> None:
-    """Write a signed product of a matrix's leading block and a vector."""
+    """Write `sign` times the product of a matrix's leading block and a vector into `result`."""
     for p in range(size):
         total = 0.0
         for q in range(size):
@@ -169,7 +176,7 @@ def multiply(inverse: FloatArray, size: int, right: FloatArray, sign: float, res
 
 @inner
 def put_on_bound(rows: Rows, state: State, nearby: NearExamples, i: int, falls: bool) -> None:
-    """Put an example on the bound it has reached."""
+    """Put an example on the bound it has reached: the lower one if `falls`, else the upper one."""
     state.side[i] = nearby.side[nearby.positions[i]] = 1.0 if falls else -1.0
     state.alpha[i] = 0.0 if falls else rows.upper[i]
     nearby.gradient[nearby.positions[i]] = 0.0
@@ -186,7 +193,7 @@ def add_square(inverse: FloatArray, line: FloatArray, share: float, size: int) -
 
 @inner
 def write_row(rows: Rows, i: int, result: FloatArray) -> None:
-    """Write the signed features of an example."""
+    """Write the signed features of an example into `result`."""
     table, (values, columns, starts) = rows.table, rows.nonzeros
     for k in range(len(result)):
         result[k] = table[i, k] if len(starts) == 0 else 0.0
@@ -197,7 +204,10 @@ def write_row(rows: Rows, i: int, result: FloatArray) -> None:
 
 @inner
 def enter(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: int, row: FloatArray) -> bool:
-    """Put an example on the margin; False if it lies in the margin set's affine hull (see ``scratch.hull``)."""
+    """Add an example to the margin set; return False if the set is full or the example lies in its affine hull.
+
+    The coefficients of the example in that hull are in ``scratch.hull`` afterwards.
+    """
     size, inverse, rates, row_border, border, hull = (
         state.size[0], state.inverse, state.rates, state.row_border, scratch.border, scratch.hull
     )  # fmt: skip
@@ -223,7 +233,7 @@ def enter(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: i
 
 @inner
 def leave(state: State, scratch: Scratch, position: int) -> None:
-    """Take the example at a position off the margin; the last one takes its place."""
+    """Take the example at a position out of the margin set; the last example moves to that position."""
     k, inverse, rates, size, line = position + 1, state.inverse, state.rates, state.size[0], scratch.line
     if size > 1:  # an empty margin set has no inverse, and the walk ends
         for p in range(size + 1):
@@ -243,7 +253,11 @@ def leave(state: State, scratch: Scratch, position: int) -> None:
 
 @inner
 def exchange(rows: Rows, state: State, i: int, hull: FloatArray) -> int:
-    """Trade weight along the affine hull until a bound is reached; return the position, or size if it is example i."""
+    """Move alpha along an affine dependence until a bound is reached; return the position of the example on it.
+
+    Example i is an affine combination of the margin set with coefficients `hull`. If i is the one that reaches its
+    other bound, the size of the margin set is returned.
+    """
     alpha, examples, upper, toward, size = state.alpha, state.examples, rows.upper, state.side[i], state.size[0]
     length, position = upper[i], size
     for p in range(size):
@@ -259,7 +273,7 @@ def exchange(rows: Rows, state: State, i: int, hull: FloatArray) -> int:
 
 @inner
 def put_on_margin(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: int, row: FloatArray) -> bool:
-    """Put an example on the margin, in exchange for another if necessary; False if rounding prevents it."""
+    """Add an example to the margin set, in place of a member if necessary; return False if rounding prevents it."""
     nearby.gradient[nearby.positions[i]] = 0.0
     if enter(rows, state, nearby, scratch, i, row):
         return True
@@ -274,7 +288,7 @@ def put_on_margin(rows: Rows, state: State, nearby: NearExamples, scratch: Scrat
 
 @inner
 def refine(rows: Rows, state: State, scratch: Scratch, linear: FloatArray) -> None:
-    """Correct alpha of the margin set, plane and bias for a linear term."""
+    """Correct alpha of the margin set, weight vector and bias so that this set is exactly on the margin `linear`."""
     examples, size, numbers, alpha, y = state.examples, state.size[0], state.numbers, state.alpha, rows.y
     short, answer = scratch.border, scratch.hull
     products(rows, examples, size, state.plane, short[1:])
@@ -291,7 +305,7 @@ def refine(rows: Rows, state: State, scratch: Scratch, linear: FloatArray) -> No
 
 @inner
 def check_all(rows: Rows, state: State, near: float, nearby: NearExamples) -> int:
-    """Check all examples and collect those near the margin; return their number, or -1 if one has passed the margin."""
+    """Collect the examples near the margin and return their number, or -1 if any example has passed the margin."""
     count, gradient, side, bias, n = 0, state.gradient, state.side, state.numbers[BIAS], len(state.side)
     y, shifted, scale = rows.y, rows.shifted, rows.scale
     products(rows, nearby.every, n, state.plane, gradient)
@@ -309,14 +323,14 @@ def check_all(rows: Rows, state: State, near: float, nearby: NearExamples) -> in
 
 @inner
 def copy(source: FloatArray | IntArray, target: FloatArray | IntArray, size: int) -> None:
-    """Copy the first `size` numbers of a vector."""
+    """Copy the first `size` numbers of a vector into another one."""
     for k in range(size):
         target[k] = source[k]
 
 
 @inner
 def copy_state(source: State, target: State) -> None:
-    """Copy a state without its gradient and rates, which follow from the rest."""
+    """Copy a state into another one, without gradient and rates, which follow from the rest."""
     size, n, width = source.size[0], len(source.alpha), len(source.plane)
     copy(source.alpha, target.alpha, n)
     copy(source.side, target.side, n)
@@ -331,9 +345,11 @@ def copy_state(source: State, target: State) -> None:
 
 @inner
 def first_breakpoint(rows: Rows, state: State, nearby: NearExamples, count: int, rate: float) -> tuple[float, int]:
-    """Return the step length and its cause: a near example enters, n + position leaves, or -1 at the end.
+    """Return the length of the next step, and a code for what ends it.
 
-    The single test per example is almost always false, which suits the processor's branch prediction.
+    The code is c if near example c joins the margin set, n + p if member p of that set leaves it (n is the number of
+    examples), and -1 if the row reaches its margin. The single test per near example is almost always false, which
+    suits the processor's branch prediction.
     """
     n, alpha, upper, examples, rates = len(state.side), state.alpha, rows.upper, state.examples, state.rates
     side, gradient, speeds, length, kind = nearby.side, nearby.gradient, nearby.speeds, np.inf, -1
@@ -353,7 +369,7 @@ def first_breakpoint(rows: Rows, state: State, nearby: NearExamples, count: int,
 
 @inner
 def move(state: State, nearby: NearExamples, count: int, plane_rates: FloatArray, length: float) -> float:
-    """Take a step in place; return how far the fastest example near the margin has moved."""
+    """Take a step in place; return the largest change of a near example's gradient, divided by the example's scale."""
     alpha, plane, examples, rates, fastest = state.alpha, state.plane, state.examples, state.rates, 0.0
     gradient, speeds, inverse_scale = nearby.gradient, nearby.speeds, nearby.inverse_scale
     for p in range(state.size[0]):
@@ -371,7 +387,7 @@ def move(state: State, nearby: NearExamples, count: int, plane_rates: FloatArray
 def step(
     rows: Rows, state: State, task: Task, nearby: NearExamples, scratch: Scratch, count: int
 ) -> tuple[float, bool]:
-    """Go to the next breakpoint; return how far the fastest example has moved, and whether the step succeeded."""
+    """Take the step to the next breakpoint; return what `move` returns, and True if the step succeeded."""
     row, numbers, rates, speeds, width, plane_rates = (
         task.row, state.numbers, state.rates, nearby.speeds, len(task.row), scratch.plane_rates
     )  # fmt: skip
@@ -401,9 +417,10 @@ def step(
 def full_check(
     rows: Rows, state: State, checked: State, task: Task, nearby: NearExamples, scratch: Scratch, reach: float
 ) -> tuple[int, float]:
-    """Check all examples; return to the last full check if one has passed the margin unnoticed.
+    """Check all examples; return to the last successful check if one has passed the margin unnoticed.
 
-    Returns the number of examples near the margin (-1 if rounding led the walk astray), and the distance to use next.
+    Returns the number of examples near the margin (-1 if even that check fails again), and the distance within which
+    examples count as near from now on.
     """
     refine(rows, state, scratch, rows.shifted)
     count = check_all(rows, state, reach, nearby)
@@ -422,7 +439,7 @@ def full_check(
 def walk(
     rows: Rows, state: State, checked: State, task: Task, nearby: NearExamples, scratch: Scratch, limit: int
 ) -> int:
-    """Raise the weight of a row until it reaches its margin, in place; return the status."""
+    """Raise a row's weight until it reaches its margin or a loss of ``task.enough`` is proven; return the status."""
     numbers, reach, distance, degenerate, count = state.numbers, task.near, np.inf, 0, 0
     products(rows, state.examples, state.size[0], task.row, state.row_border[1:])
     state.row_border[0] = task.side

@@ -1,8 +1,8 @@
-"""Access to the matrix ``Q``: from signed features, as a full matrix, or by rows computed on demand.
+"""Access to the matrix ``Q`` of a problem: from signed features, as a full matrix, or by rows computed on demand.
 
-A linear kernel is never expanded: with ``Z_i = y_i x_i``, ``Q = Z Z' + ridge I`` costs n x d numbers, and products skip
-zeros where most numbers are 0, as in encoded categories. Other kernels get their matrix, or, where that is too large, a
-store of the rows used last. `open_gram` chooses.
+With a linear kernel and fewer columns (d) than examples (n), Q is not formed: with ``Z_i = y_i x_i``, ``Q = Z Z' +
+ridge I`` needs n x d numbers, and products skip zeros where most numbers are 0, as in encoded categories. Otherwise Q
+is held as a matrix or, where that is too large, by a cache of its most recently used rows. `open_gram` chooses.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ROWS_SHARE, SUPPORT_SHARE = 0.25, 0.5
 
 
 class KernelRows:
-    """Rows of Q computed from the features, centred in feature space."""
+    """Rows of Q computed from the features on demand; the kernel is centred, as if its feature vectors had mean 0."""
 
     def __init__(self, problem: SvmProblem) -> None:
         self._kernel, self._X, self._y, self._ridge = problem.kernel, problem.X, problem.y, problem.ridge
@@ -58,14 +58,14 @@ class KernelRows:
         self.diagonal += self._ridge - self.means - self._above
 
     def pieces(self, examples: IntArray) -> Iterator[IntArray]:
-        """Split examples into batches whose rows are computed at once; check the time budget for each."""
+        """Yield batches of examples whose rows fit into memory at once; check the time budget before each batch."""
         size = max(1, BLOCK // len(self._y))
         for start in range(0, len(examples), size):
             checkpoint()
             yield examples[start : start + size]
 
     def _values(self, examples: IntArray) -> FloatArray:
-        """Return rows of the kernel matrix."""
+        """Return the kernel values of some examples with all examples, one line per given example."""
         if self._needs_distances:
             return self._kernel.of_distances(squared_distances(self._X[examples], self._X))
         inner = np.empty((len(examples), len(self._y)))
@@ -75,7 +75,7 @@ class KernelRows:
         return self._kernel.of_products(inner, self._squares[examples], self._squares)
 
     def of(self, examples: IntArray) -> FloatArray:
-        """Return the rows of Q of some examples."""
+        """Return the rows of Q that belong to some examples."""
         values = self._values(examples)
         values -= self.means
         values -= self._above[examples, None]
@@ -93,7 +93,7 @@ class KernelRows:
 
 
 class RowStore:
-    """A cache of the rows of Q used last; ``places`` has each example's position in the table, or -1."""
+    """A cache of the most recently used rows of Q; ``places`` has each example's row index in ``table``, or -1."""
 
     def __init__(self, rows: KernelRows, most_bytes: float) -> None:
         n = len(rows.diagonal)
@@ -103,7 +103,7 @@ class RowStore:
         self._holder, self._asked = np.full(self.capacity, -1, np.intp), np.zeros(self.capacity, np.int64)
 
     def fetch(self, examples: IntArray) -> None:
-        """Load the rows of some distinct examples into the table."""
+        """Load the rows of some distinct examples into the table, in place of the least recently used ones."""
         self._clock += 1
         places = self.places[examples]
         self._asked[places[places >= 0]] = self._clock
@@ -119,7 +119,7 @@ class RowStore:
             self._holder[own], self._asked[own], self.places[rows] = rows, self._clock, own
 
     def rows(self, examples: IntArray) -> Iterator[FloatArray]:
-        """Yield rows one by one, computing those that are not in the table."""
+        """Yield the row of Q of each example in turn, computing those that are not in the table."""
         for piece in self._rows.pieces(examples):
             missing = piece[self.places[piece] < 0]
             computed = iter(self._rows.of(missing))
@@ -128,14 +128,17 @@ class RowStore:
 
 
 class Anchors:
-    """Recent answers whose product with Q is known, from which nearby products are computed."""
+    """Recent alpha vectors with known ``Q alpha`` (anchors), from which the product of a similar alpha is computed."""
 
     def __init__(self, store: RowStore) -> None:
         self._store = store
         self._known: deque[Anchor] = deque(maxlen=ANCHORS)
 
     def _nearest(self, alpha: FloatArray) -> tuple[Anchor, IntArray]:
-        """Return the anchor nearest to an answer, new if none is near, and the examples in which they differ."""
+        """Return the anchor that differs from an alpha in the fewest examples, and these examples.
+
+        If no anchor is near, a new one is made, and no example differs.
+        """
         support = np.flatnonzero(alpha)
         best, differs = NOTHING, support
         for anchor in self._known:
@@ -146,13 +149,13 @@ class Anchors:
         return best, differs
 
     def _new(self, alpha: FloatArray) -> Anchor:
-        """Compute the product of an answer from scratch and keep it as an anchor."""
+        """Return a new anchor for an alpha, with ``Q alpha`` computed from scratch, and keep it."""
         anchor = self._reached(alpha, NOTHING, np.flatnonzero(alpha))
         self._known.append(anchor)
         return anchor
 
     def _reached(self, alpha: FloatArray, anchor: Anchor, differs: IntArray) -> Anchor:
-        """Return the product of an answer, given an anchor and the examples in which the two differ."""
+        """Return an anchor for an alpha, computed from a known anchor and the examples in which the two differ."""
         from fairenum.svm.path_loop import add_precisely
 
         known, high, low = (part if len(part) else np.zeros(len(alpha)) for part in anchor)
@@ -168,7 +171,7 @@ class Anchors:
         return reached.high + reached.low
 
     def ready(self, alpha: FloatArray, examples: IntArray) -> Anchor:
-        """Return the anchor for an answer; fetch the rows in which they differ, and those of more examples."""
+        """Return an anchor near an alpha; load the rows of `examples` and of those in which the two differ."""
         anchor, differs = self._nearest(alpha)
         needed = np.union1d(examples, differs)
         if len(needed) > self._store.capacity and len(differs):
@@ -192,7 +195,7 @@ WIDE = 100  # columns; with fewer, the order of elimination does not matter
 
 
 class Gram(Protocol):
-    """The matrix Q of a problem, as the products that solvers need."""
+    """The matrix Q of a problem, in whichever form it is held, with the operations that solvers need."""
 
     table: FloatArray  # the signed features, or Q itself if `is_matrix`; without rows if these are in `nonzeros`
     places: IntArray  # of each example's row in the table, -1 if it is not there; empty if all are in order
@@ -206,14 +209,14 @@ class Gram(Protocol):
 
     @property
     def anchors(self) -> Anchors | None:
-        """The anchors by which products are computed from cached rows; None if the table has all rows."""
+        """The known products ``Q alpha`` from which others are computed; None if the table is complete."""
 
     @property
     def lock(self) -> AbstractContextManager[object]:
-        """The lock to hold while reading the table, whose rows others may replace."""
+        """The lock to hold while reading the table, whose rows another thread may replace."""
 
     def bias_offset(self, alpha: FloatArray) -> float:
-        """Return the problem's bias minus the bias seen through this Gram."""
+        """Return the bias of the problem minus the bias that belongs to the centred features of this Gram."""
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
@@ -222,11 +225,14 @@ class Gram(Protocol):
         """Return ``Q[rows][:, columns]``."""
 
     def restrict(self, rows: IntArray) -> Gram:
-        """Return the Gram of some sorted examples, fully held; a held Gram returns itself if these are all."""
+        """Return the Gram of some examples, given by sorted indices, with a complete table.
+
+        A Gram whose table is complete returns itself if all examples are given.
+        """
 
 
 class _Held:
-    """The attributes of a Gram whose table is complete."""
+    """The attributes of a Gram whose table has the rows of all examples, in order."""
 
     places = IN_ORDER
     anchors = None
@@ -234,7 +240,7 @@ class _Held:
 
 
 class _KernelGram:
-    """The attributes of a Gram by kernel values, centred in feature space."""
+    """The attributes of a Gram that holds centred kernel values rather than features."""
 
     is_matrix = True
     nonzeros = DENSE
@@ -243,15 +249,14 @@ class _KernelGram:
     offsets: FloatArray
 
     def bias_offset(self, alpha: FloatArray) -> float:
-        """Return the part of the bias that centring removed."""
+        """Return the bias of the problem minus that of the centred kernel."""
         return -float(alpha @ self.offsets)
 
 
 class LinearGram(_Held):
-    """``Q = Z Z' + ridge I`` from the signed features Z.
+    """``Q = Z Z' + ridge I`` from the signed features Z, whose rows are ``y_i (x_i - centre)``.
 
-    The features are centred first: with ``y'alpha = 0`` that moves only the bias, and columns far from 0 no longer cost
-    digits.
+    Centring the features changes only the bias, since ``y'alpha = 0``, and columns far from 0 no longer cost digits.
     """
 
     is_matrix = False
@@ -273,22 +278,23 @@ class LinearGram(_Held):
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
     def bias_offset(self, alpha: FloatArray) -> float:
-        """Return the part of the bias that centring removed, ``-w'centre``, in extended precision.
+        """Return the bias of the problem minus that of the centred features: ``-w'centre`` for the weight vector w.
 
-        It is a small difference of large sums, in which even the rounding error of ``y'alpha`` counts.
+        It is a small difference of large sums, in which even the rounding error of ``y'alpha`` counts, and therefore
+        computed in extended precision.
         """
         return -float(alpha.astype(np.longdouble) @ self._moves)
 
     def centred(self, rows: Matrix) -> FloatArray:
-        """Return other rows, centred like the examples."""
+        """Return other rows of features minus the centre of the examples, as a dense array."""
         return dense(rows) - self._centre
 
     def planes(self, alphas: FloatArray) -> FloatArray:
-        """Return the plane spanned by each answer, one per row."""
+        """Return the weight vector ``Z'alpha`` of each alpha, one per line."""
         return np.asarray(alphas @ self._signed)
 
     def reached(self, planes: FloatArray) -> FloatArray:
-        """Return the inner products of all examples with some planes, one row per plane."""
+        """Return the inner products of all signed examples with some weight vectors, one line per weight vector."""
         return np.asarray((self._signed @ planes.T).T)
 
     def product(self, alpha: FloatArray) -> FloatArray:
@@ -311,7 +317,7 @@ class LinearGram(_Held):
 
 
 class MatrixGram(_Held, _KernelGram):
-    """Q as a full matrix, for kernels without a short feature map."""
+    """Q as a full matrix, for kernels other than linear and for tables with at least as many columns as examples."""
 
     def __init__(self, matrix: FloatArray, offsets: FloatArray | None = None) -> None:
         self.offsets = np.zeros(len(matrix)) if offsets is None else offsets
@@ -335,7 +341,7 @@ class MatrixGram(_Held, _KernelGram):
 
 
 class RowGram(_KernelGram):
-    """Q by its recently used rows, for matrices too large to hold."""
+    """Q by a cache of its most recently used rows, for a matrix too large to hold."""
 
     def __init__(self, problem: SvmProblem) -> None:
         self.lock = RLock()  # abandoned work may still read the rows
@@ -356,7 +362,7 @@ class RowGram(_KernelGram):
         return self._rows.block(rows, columns)
 
     def restrict(self, rows: IntArray) -> MatrixGram:
-        """Return the Gram of some of the examples, as a matrix."""
+        """Return the Gram of some of the examples, as a full matrix."""
         return MatrixGram(self.block(rows, rows), self.offsets[rows])
 
 
@@ -365,14 +371,14 @@ _OPENED: WeakKeyDictionary[SvmProblem, Gram] = WeakKeyDictionary()
 
 
 def open_gram(problem: SvmProblem) -> Gram:
-    """Return the Gram of a problem in its cheapest form; refuse too large kernel values or matrices."""
+    """Return the Gram of a problem in its cheapest form; refuse kernel values or matrices that are too large."""
     if problem not in _OPENED:
         _OPENED[problem] = _choose(problem)
     return _OPENED[problem]
 
 
 def share_gram(problem: SvmProblem, other: SvmProblem) -> None:
-    """Let another problem, which differs only in linear term or box, use the Gram of this one."""
+    """Make `open_gram` return the Gram of `problem` for `other`, which differs only in linear term or upper bounds."""
     _OPENED[other] = open_gram(problem)
 
 
@@ -404,17 +410,17 @@ def _made(problem: SvmProblem) -> Gram:
 
 
 def needed_alpha(gram: Gram, linear: FloatArray) -> float:
-    """Return the alpha with which a single average example would reach its margin."""
+    """Return the alpha with which a single example of average squared length would reach the largest margin."""
     return float(np.abs(linear).max()) / max(float(gram.diagonal.mean()), 1e-300)
 
 
 def held_bytes(n: int) -> float:
-    """Return the memory used to hold a kernel matrix, or its cached rows, for n examples."""
+    """Return the bytes of memory that the kernel matrix of n examples, or the cache of its rows, takes."""
     return 8.0 * n * n if 8 * n * n <= MATRIX_BYTES else ROW_BYTES
 
 
 def _matrix(problem: SvmProblem) -> MatrixGram:
-    """Return the Gram of the centred, signed kernel matrix."""
+    """Return Q as a full matrix: kernel values, centred and multiplied by the labels of both examples."""
     n = problem.size
     matrix = np.empty((n, n))
     blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS)]
@@ -432,7 +438,7 @@ def _matrix(problem: SvmProblem) -> MatrixGram:
 
 
 def centre_of(X: Matrix) -> FloatArray:
-    """Return the column means, but 0 for mostly-zero columns of a mostly-zero table, to keep their zeros."""
+    """Return the means of the columns, but 0 for mostly-zero columns of a mostly-zero table, so that they stay so."""
     centre = np.asarray(X.mean(axis=0))
     if is_mostly_zero(X):
         filled = np.bincount(X.indices, minlength=X.shape[1]) if is_sparse(X) else np.count_nonzero(dense(X), axis=0)
@@ -441,7 +447,7 @@ def centre_of(X: Matrix) -> FloatArray:
 
 
 def signed(problem: SvmProblem, centre: FloatArray) -> Matrix:
-    """Return the centred features of each example times its label."""
+    """Return the features of each example minus the centre, times its label."""
     if not is_sparse(problem.X):
         return np.asarray(problem.y[:, None] * (problem.X - centre))
     n, moved = problem.size, np.flatnonzero(centre)
@@ -453,14 +459,17 @@ def signed(problem: SvmProblem, centre: FloatArray) -> Matrix:
 
 
 def _parts(table: Matrix) -> tuple[FloatArray, Nonzeros]:
-    """Return a table for compiled loops: its dense rows, or no rows and its nonzeros."""
+    """Return a table as its dense rows and no nonzeros or, if it is sparse, as no rows and its nonzeros."""
     if not is_sparse(table):
         return dense(table), DENSE
     return np.empty((0, table.shape[1])), Nonzeros(table.data, table.indices, table.indptr)
 
 
 def _exclusive(table: Matrix) -> tuple[int, int]:
-    """Return the longest run of columns of which no row fills two: the values of the widest category."""
+    """Return the longest half-open range of columns in which no row has two nonzeros, as in a one-hot category.
+
+    The range is (0, 0) for a dense or narrow table.
+    """
     if not is_sparse(table) or table.shape[1] < WIDE:
         return 0, 0
     before = np.full(table.shape[1], -1)  # the last column that some row has before this one

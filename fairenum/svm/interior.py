@@ -1,8 +1,9 @@
-"""A primal-dual interior point method for ``min 1/2 a'Qa - p'a, y'a = total, 0 <= a <= upper``.
+"""A primal-dual interior point method for ``min 1/2 a'Qa - p'a`` subject to ``y'a = total``, ``0 <= a <= upper``.
 
-Mehrotra's predictor and corrector, with a safeguard: the cold start of every exact method here. About twenty iterations
-whatever the data, each with one factorisation in d dimensions (linear kernel) or n (kernel matrix). Compiled: on a
-hundred examples the many short vector operations would cost ten times their arithmetic.
+Mehrotra's predictor-corrector method, with a centred step where the corrector stalls; the exact methods here start from
+it if they have no better guess. It takes about twenty iterations whatever the data, each with one factorisation in d
+dimensions (linear kernel, d columns) or n (kernel matrix of n examples). It is compiled because on a hundred examples
+the many short vector operations would cost ten times their arithmetic.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PREDICTS, CORRECTS, CENTRES = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class InteriorPoint:
-    """An answer strictly inside the box: ``alpha``, the bias, and the multipliers of both bounds."""
+    """An approximate optimum: alpha strictly between its bounds, the bias, and the multipliers of both bounds."""
 
     alpha: FloatArray
     bias: float
@@ -40,10 +41,11 @@ class InteriorPoint:
 
 
 class Programme(NamedTuple):
-    """The quadratic programme: Q (signed features, or itself if `is_matrix`), other terms, and the accuracy.
+    """The quadratic programme and its accuracy; ``table`` is Q itself if `is_matrix`, else the signed features.
 
-    ``exclusive`` is a half-open range of columns of which no example fills two, such as the values of one category.
-    They make up most of a wide table and are eliminated one by one.
+    ``exclusive`` is a half-open range of columns in which no example has two nonzeros, such as the values of one
+    category. They make up most of a wide table; their part of the Newton matrix is diagonal, so they are eliminated one
+    by one.
     """
 
     table: FloatArray
@@ -58,7 +60,10 @@ class Programme(NamedTuple):
 
 
 class Point(NamedTuple):
-    """The iterate: alpha, its distance from the upper bound (a difference would round to 0), multipliers, bias."""
+    """The current iterate: alpha (a), ``upper - alpha`` (z), multipliers of lower (s) and upper bounds (q), bias (b).
+
+    ``z`` is stored because a computed difference would round to 0.
+    """
 
     a: FloatArray
     z: FloatArray
@@ -68,7 +73,10 @@ class Point(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step: the change of alpha (opposite to that of its distance), of the bias, and of both bounds' multipliers."""
+    """The change of alpha (a), of the bias (b), and of the multipliers of the lower (s) and upper bounds (q).
+
+    ``upper - alpha`` changes by ``-a``.
+    """
 
     a: FloatArray
     b: float
@@ -77,7 +85,11 @@ class Step(NamedTuple):
 
 
 class Core(NamedTuple):
-    """A factorised positive definite matrix: exclusive columns' pivots, their edge to the rest, the rest's factor."""
+    """A factorised positive definite matrix, in which the block of the exclusive columns is diagonal.
+
+    ``pivots`` is that diagonal, ``edge`` the block between exclusive and other columns, and ``factor`` the Cholesky
+    factor of the other columns' block after the exclusive columns are eliminated (the Schur complement).
+    """
 
     pivots: FloatArray
     edge: FloatArray
@@ -85,7 +97,11 @@ class Core(NamedTuple):
 
 
 class Newton(NamedTuple):
-    """The factorised Newton matrix ``Q + diag(shift)`` and its solution for ``y``, which eliminates the bias."""
+    """The factorised Newton matrix ``Q + diag(shift)``, with what is needed to eliminate the bias.
+
+    ``along_y`` is the solution of the Newton system for the right side y, ``pivot`` is ``y'along_y``, and ``inverse``
+    is ``1 / (shift + ridge)`` if Q is given by features.
+    """
 
     core: Core
     inverse: FloatArray
@@ -149,7 +165,7 @@ def weighted(table: FloatArray, weights: FloatArray) -> FloatArray:
 
 @inner
 def filled_from(columns: Places, start: int, end: int, first: int) -> int:
-    """Return the first position of a sparse row whose column is at least `first`."""
+    """Return the first position in ``range(start, end)`` whose column is at least `first`, else `end`."""
     while start < end and columns[start] < first:
         start += 1
     return start
@@ -157,7 +173,11 @@ def filled_from(columns: Places, start: int, end: int, first: int) -> int:
 
 @inner
 def squared(programme: Programme, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return ``table' diag(weights) table``: exclusive diagonal, edge, and the rest (lower triangle if sparse)."""
+    """Return the three blocks of ``table' diag(weights) table`` that `factorised_core` takes.
+
+    These are the diagonal of the exclusive columns, the block between them and the other columns, and the block of the
+    other columns, of which a sparse table fills the lower triangle only.
+    """
     values, columns, starts = programme.nonzeros
     first, last = programme.exclusive
     wide, others = last - first, programme.table.shape[1] - (last - first)
@@ -189,7 +209,7 @@ def squared(programme: Programme, weights: FloatArray) -> tuple[FloatArray, Floa
 
 @inner
 def factorised_core(pivots: FloatArray, edge: FloatArray, rest: FloatArray) -> Core:
-    """Factorise a matrix of three parts."""
+    """Return the factorisation of a positive definite matrix, given by its three blocks; see `Core`."""
     if len(pivots) > 0:
         inverse = np.empty(len(pivots))
         for k in range(len(pivots)):
@@ -203,7 +223,7 @@ def factorised_core(pivots: FloatArray, edge: FloatArray, rest: FloatArray) -> C
 
 @inner
 def solved_core(core: Core, first: int, right: FloatArray) -> FloatArray:
-    """Return the solution of a factorised system, whose exclusive columns are from the first on."""
+    """Return the solution of a factorised system for one right side; the exclusive columns begin at index `first`."""
     wide, edge, result = len(core.pivots), core.edge, right.copy()
     others = np.empty(len(right) - wide)
     for k in range(len(others)):
@@ -233,7 +253,7 @@ def product(programme: Programme, a: FloatArray) -> FloatArray:
 
 @inner
 def substituted(factor: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the solution of ``L L' x = right``, L by rows."""
+    """Return the solution x of ``L L' x = right``, where L is the lower triangular `factor`."""
     x = right.copy()
     for i in range(len(x)):
         x[i] = (x[i] - dot(factor[i], x, i)) / factor[i, i]
@@ -247,7 +267,7 @@ def substituted(factor: FloatArray, right: FloatArray) -> FloatArray:
 
 @inner
 def solved(programme: Programme, newton: Newton, right: FloatArray) -> FloatArray:
-    """Return the solution of the Newton system, by Woodbury's identity in d dimensions for a linear kernel."""
+    """Return the solution of the Newton system for one right side; from features, by Woodbury's identity."""
     if programme.is_matrix:
         return substituted(newton.core.factor, right)
     result, inverse = np.empty(len(right)), newton.inverse
@@ -261,7 +281,7 @@ def solved(programme: Programme, newton: Newton, right: FloatArray) -> FloatArra
 
 @inner
 def factorised(programme: Programme, shift: FloatArray) -> Newton:
-    """Factorise the Newton matrix."""
+    """Return the factorisation of the Newton matrix ``Q + diag(shift)``."""
     inverse, pivots, edge = shift, np.empty(0), np.empty((0, 0))
     if programme.is_matrix:
         rest = programme.table.copy()
@@ -286,7 +306,7 @@ def newton_step(
     programme: Programme, newton: Newton, point: Point, residual: FloatArray, imbalance: float, lower: FloatArray,
     upper: FloatArray,
 ) -> Step:  # fmt: skip
-    """Return the Newton step towards ``a s = lower`` and ``z q = upper``."""
+    """Return the Newton step towards ``a_i s_i = lower_i`` and ``z_i q_i = upper_i``; see `Point` for these names."""
     a, z, s, q, n = point.a, point.z, point.s, point.q, len(point.a)
     right = np.empty(n)
     for i in range(n):
@@ -302,7 +322,7 @@ def newton_step(
 
 @inner
 def longest_step(point: Point, move: Step) -> float:
-    """Return the longest step that keeps alpha, distances and multipliers non-negative."""
+    """Return the largest multiple of a step that keeps alpha, ``upper - alpha`` and the multipliers non-negative."""
     fastest, a, z, s, q = 0.0, point.a, point.z, point.s, point.q
     for i in range(len(a)):
         da, ds, dq = move.a[i], move.s[i], move.q[i]
@@ -312,7 +332,7 @@ def longest_step(point: Point, move: Step) -> float:
 
 @in_any_order
 def complementarity(point: Point, move: Step, length: float) -> float:
-    """Return ``a's + z'q`` after a step."""
+    """Return ``a's + z'q`` after `length` times a step; see `Point` for these names."""
     total, a, z, s, q = 0.0, point.a, point.z, point.s, point.q
     for i in range(len(a)):
         total += (a[i] + length * move.a[i]) * (s[i] + length * move.s[i])
@@ -322,7 +342,7 @@ def complementarity(point: Point, move: Step, length: float) -> float:
 
 @inner
 def take(point: Point, move: Step, length: float) -> None:
-    """Move a point by a step of some length, in place."""
+    """Move a point by `length` times a step, in place."""
     a, z, s, q = point.a, point.z, point.s, point.q
     for i in range(len(a)):
         a[i] += length * move.a[i]
@@ -334,9 +354,9 @@ def take(point: Point, move: Step, length: float) -> None:
 
 @entry()
 def step(programme: Programme, point: Point) -> float:
-    """Take one predictor-corrector step in place and return its length; SOLVED if nothing is left to gain.
+    """Take one predictor-corrector step in place and return its length, or SOLVED if the accuracy is reached already.
 
-    Residuals are recomputed from scratch. They fall at least as fast as the complementarity that is tested.
+    The accuracy is tested on the complementarity alone: the residuals, recomputed at every step, fall at least as fast.
     """
     a, z, s, q, y, linear, n = point.a, point.z, point.s, point.q, programme.y, programme.linear, len(point.a)
     reached, double = product(programme, a), 2 * n
@@ -368,7 +388,7 @@ def step(programme: Programme, point: Point) -> float:
 def interior_point(
     gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, total: float = 0.0, accuracy: float = TARGET
 ) -> InteriorPoint:
-    """Solve to a relative accuracy, or as far as rounding allows; only a point inside the box is guaranteed."""
+    """Return an approximate optimum, strictly within its bounds, of a relative accuracy as far as rounding allows."""
     # Copies are writable: the compiled step takes one type of array.
     programme = Programme(
         gram.table, gram.nonzeros, gram.exclusive, gram.is_matrix, gram.ridge, y.copy(), linear.copy(), total, accuracy
@@ -381,7 +401,7 @@ def interior_point(
 
 
 def _found(programme: Programme, gram: Gram, upper: FloatArray) -> InteriorPoint:
-    """Take steps for as long as they make progress."""
+    """Return the point after as many steps as make progress."""
     point = _start(gram, programme.y, upper, programme.linear)
     for _ in range(MAX_ITERATIONS):
         checkpoint()
@@ -395,7 +415,7 @@ def _found(programme: Programme, gram: Gram, upper: FloatArray) -> InteriorPoint
 
 
 def _start(gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray) -> Point:
-    """Return a point well inside: half the box, or less where that is far more than any margin needs."""
+    """Return a first point: alpha at half its upper bound, or less where that is far more than a margin needs."""
     a = np.minimum(0.5 * upper, START * needed_alpha(gram, linear))
     reduced = gram.product(a) - linear
     bias = -float(np.median(y * reduced))

@@ -1,4 +1,4 @@
-"""Types that compiled loops share: sparse rows of a table, and an answer whose product with Q is known."""
+"""Types that compiled loops share: sparse rows of a table, and an alpha whose product with Q is known."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class Nonzeros(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """An answer whose ``Q alpha`` is known in doubled precision, to derive those of near answers; empty for 0."""
+    """An alpha whose ``Q alpha`` is known in doubled precision, as ``high + low``; empty arrays mean ``alpha = 0``.
+
+    The product of a similar alpha is computed from it.
+    """
 
     alpha: FloatArray
     high: FloatArray

@@ -1,6 +1,6 @@
-"""Rows outside the training set: their inner products with the examples, and the planes the two span together.
+"""Rows outside the training set: inner products with the examples, and weight vectors that include such a row.
 
-Everything is centred like the examples, which moves only the bias of a plane.
+Outside rows are centred like the examples, which changes only the bias.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ BLOCK = 256  # rows whose kernel values with all examples are held at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Planes:
-    """Planes ``w = sum_i alpha_i y_i x_i + weight * x``, one for each of some rows x.
+    """Weight vectors ``w = sum_i alpha_i y_i x_i + weight * x``, one for each of some outside rows x.
 
-    ``reached`` has each example's margin without the bias, ``y_i w'x_i``, one row per plane; ``values`` is ``w'x`` and
-    ``squares`` is ``|w|^2``. ``roundings`` scales the rounding error of a plane against its alpha, ``unsure`` that of
-    numbers computed from the plane itself: smaller for explicit weights than for planes known by alpha alone.
+    ``reached`` has each example's margin without the bias, ``y_i w'x_i``, one line per w; ``values`` is ``w'x`` and
+    ``squares`` is ``|w|^2``. ``roundings`` is the scale of the rounding error of w when computed from alpha, ``unsure``
+    that of numbers computed from w, which is smaller if the entries of w are known than if only alpha is.
     """
 
     reached: FloatArray
@@ -33,26 +33,26 @@ class Planes:
 
 
 class LinearOutsideRows:
-    """Outside rows by their features, for a linear kernel."""
+    """Outside rows given by their features, for a linear kernel."""
 
     def __init__(self, gram: LinearGram, rows: Matrix) -> None:
         self._gram, self.features = gram, gram.centred(rows)
         self.squares = np.asarray(np.einsum("ij,ij->i", self.features, self.features))
 
     def crossed(self, places: IntArray) -> FloatArray:
-        """Return the inner products of some rows with all signed examples, one line per row."""
+        """Return the inner products of some outside rows with all signed examples, one line per outside row."""
         return self._gram.reached(self.features[places])
 
     def entering(self, places: IntArray) -> FloatArray:
-        """Return some rows in the form a walk takes: their features."""
+        """Return some outside rows in the form that the walks in `fairenum.svm.walks` take: their centred features."""
         return self.features[places]
 
     def planes(self, places: IntArray, alphas: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return the weights of each plane, one plane per line."""
+        """Return the weight vector w of `Planes` for each of some outside rows, one per line."""
         return self._gram.planes(alphas) + weights[:, None] * self.features[places]
 
     def spanned(self, places: IntArray, alphas: FloatArray, weights: FloatArray) -> Planes:
-        """Return the plane of each of some rows."""
+        """Return the `Planes` of some outside rows, given an alpha and a weight for each of them."""
         planes, ridge = self.planes(places, alphas, weights), self._gram.ridge
         reached = self._gram.reached(planes)
         squares = np.einsum("ij,ij->i", planes, planes)
@@ -65,7 +65,7 @@ class LinearOutsideRows:
 
 
 class KernelOutsideRows:
-    """Outside rows by kernel values; also for a linear kernel with more columns than examples."""
+    """Outside rows given by kernel values, also for a linear kernel with at least as many columns as examples."""
 
     def __init__(self, problem: SvmProblem, gram: Gram, rows: Matrix) -> None:
         self._problem, self._gram, self._rows = problem, gram, rows
@@ -79,7 +79,7 @@ class KernelOutsideRows:
         return self._problem.kernel(self._rows[places], self._problem.X)
 
     def crossed(self, places: IntArray) -> FloatArray:
-        """Return the inner products of some rows with all signed examples, one line per row."""
+        """Return the inner products of some outside rows with all signed examples, one line per outside row."""
         block = self._plain(places)
         block -= self._mean[places, None]
         block -= self._means - self._means.mean()
@@ -87,11 +87,14 @@ class KernelOutsideRows:
         return block
 
     def entering(self, places: IntArray) -> FloatArray:
-        """Return some rows in the form a walk takes: inner products with all examples and with themselves."""
+        """Return some outside rows in the form that the walks in `fairenum.svm.walks` take.
+
+        Each line holds the inner products of an outside row with all signed examples, then with itself.
+        """
         return np.column_stack([self.crossed(places), self.squares[places]])
 
     def spanned(self, places: IntArray, alphas: FloatArray, weights: FloatArray) -> Planes:
-        """Return the plane of each of some rows."""
+        """Return the `Planes` of some outside rows, given an alpha and a weight for each of them."""
         plain, crossed = np.array([self._gram.product(alpha) for alpha in alphas]), self.crossed(places)
         along, squares = np.einsum("ij,ij->i", alphas, crossed), self.squares[places]
         lengths = np.einsum("ij,ij->i", alphas, plain) + weights * (2.0 * along + weights * squares)
@@ -102,7 +105,7 @@ class KernelOutsideRows:
 
 
 def _spread(gram: Gram, alphas: FloatArray, weights: FloatArray, squares: FloatArray) -> FloatArray:
-    """Return the length each plane would have if its terms were orthogonal: the scale of its rounding."""
+    """Return the length of each w of `Planes` if its terms were orthogonal: the scale of its rounding error."""
     return np.sqrt((alphas * alphas) @ gram.diagonal + weights * weights * squares)
 
 
@@ -110,7 +113,7 @@ OutsideRows = LinearOutsideRows | KernelOutsideRows
 
 
 def outside_rows(problem: SvmProblem, rows: Matrix) -> OutsideRows:
-    """Return outside rows in the form that suits the problem's Gram."""
+    """Return rows outside the training set, held as features or as kernel values, as the problem's Gram is."""
     gram = open_gram(problem)
     if isinstance(gram, LinearGram):
         return LinearOutsideRows(gram, rows)

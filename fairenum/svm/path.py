@@ -1,18 +1,20 @@
-"""Active sets and parametric paths: move one part of an optimal state while all other optimality conditions hold.
+"""Active sets and parametric paths: change one part of a problem gradually and keep its solution optimal.
 
-A path moves one ``alpha_j`` towards a smaller box (`RemovalPath`: leaving an example out), or the linear term along a
-vector (`shift_linear`: from an approximate answer to the exact one). With the margin set S and the path length s::
+A path lowers one ``alpha_j`` to a smaller upper bound (`RemovalPath`: leaving an example out), or moves the linear term
+along a vector (`shift_linear`: from an approximate solution to the exact one). With the margin set S (the examples that
+are exactly on the margin), the bias b and the path length s::
 
     [ 0   y_S' ] [ db   ]   [ y_j  ]                [   0      ]
     [ y_S Q_SS ] [ da_S ] = [ Q_Sj ] ds     or      [ -shift_S ] ds
 
-and the gradient moves with them. Everything is linear between breakpoints; at a breakpoint an example reaches a bound
-or the margin, and a pivot takes it out of the margin set or into it. While the margin set is empty, the bias slides
-until an example arrives there.
+and the gradient ``Q alpha + y b - p`` moves with them. Everything is linear between breakpoints; at a breakpoint an
+example reaches a bound and leaves S, or reaches the margin and joins S. While S is empty, only the bias moves, until an
+example reaches the margin.
 
 Tied breakpoints are the normal case on discrete data. They are ordered as if the linear term were ``p - eps * weights``
-with an infinitesimal eps (`SvmProblem.tie_weights`): the second component of a lexicographic ratio test. It depends
-only on the margin set, is computed only on a tie, and makes cycling impossible and the answer canonical.
+with an infinitesimal eps (`SvmProblem.tie_weights`), the second component of a lexicographic ratio test. This order
+depends only on S and is computed only on a tie. It makes cycling impossible, and leads to the canonical one of several
+optima.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ ALL_THERE = path_loop.MISSING + 1
 
 
 def constant_data(gram: Gram, problem: SvmProblem) -> path_loop.Data:
-    """Return the input of the compiled loop that no path changes."""
+    """Return the input of the compiled loop that is the same for all paths: Q, labels and tie weights."""
     return path_loop.Data(
         gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, gram.longest, gram.diagonal,
         problem.y, problem.tie_weights(),
@@ -44,7 +46,10 @@ def constant_data(gram: Gram, problem: SvmProblem) -> path_loop.Data:
 
 
 class Parked(NamedTuple):
-    """An optimal answer stored as its active set: margin, upper bounds (one bit each) and bias; see `resumed`."""
+    """An optimal alpha in compact form: the margin set, one bit per example for the upper bound, and the bias.
+
+    `resumed` restores the active set.
+    """
 
     margin: IntArray
     at_upper: npt.NDArray[np.uint8]
@@ -52,7 +57,12 @@ class Parked(NamedTuple):
 
 
 class ActiveSet:
-    """An optimal answer (possibly for a shifted linear term), with everything needed to move it."""
+    """An optimal alpha (possibly for another linear term than the problem's), with everything that a path needs.
+
+    ``gradient`` is ``Q alpha + y bias - linear``. ``side`` is 1 for an example at its lower bound, -1 at its upper
+    bound, and 0 on the margin or left out. ``margin`` lists the examples on the margin, ``inverse`` is the inverse of
+    their bordered matrix (see the module), in a buffer that may be larger.
+    """
 
     __slots__ = (
         "alpha",
@@ -91,7 +101,7 @@ class ActiveSet:
         self, upper: FloatArray, alpha: FloatArray, gradient: FloatArray, side: FloatArray, margin: IntArray,
         inverse: FloatArray, bias: float,
     ) -> ActiveSet:  # fmt: skip
-        """Return a state of the same problem with other vectors."""
+        """Return an active set of the same problem with the given vectors, margin set, inverse and bias."""
         state = object.__new__(ActiveSet)
         state.gram, state.data, state.linear = self.gram, self.data, self.linear
         state.gradient_tolerance, state.alpha_tolerance = self.gradient_tolerance, self.alpha_tolerance
@@ -100,7 +110,10 @@ class ActiveSet:
         return state
 
     def restricted(self, examples: IntArray) -> ActiveSet:
-        """Return the state of some examples, with the whole margin; valid until another example reaches the margin."""
+        """Return the active set of some examples, among them the whole margin set; the others keep their alpha.
+
+        It is valid until one of the others reaches the margin.
+        """
         part = object.__new__(ActiveSet)
         part.gram = gram = self.gram.restrict(examples)
         part.data = path_loop.Data(  # the scale of lengths stays that of all examples
@@ -115,7 +128,7 @@ class ActiveSet:
         return part
 
     def joined(self, part: ActiveSet, examples: IntArray, linear: FloatArray) -> ActiveSet:
-        """Return the full state after a restricted part has moved to a linear term, exact to rounding."""
+        """Return the active set of all examples for a linear term to which `part`, that of `examples`, was moved."""
         upper, alpha, gradient, side = self.upper.copy(), self.alpha.copy(), self.gradient.copy(), self.side.copy()
         alpha[examples], side[examples] = part.alpha, part.side
         state = self.moved(upper, alpha, gradient, side, examples[part.margin], part.inverse, part.bias)
@@ -124,17 +137,17 @@ class ActiveSet:
         return state
 
     def trim(self) -> None:
-        """Free the spare room of the inverse."""
+        """Free the unused part of the buffer that holds the inverse."""
         size = len(self.margin) + 1
         if len(self.inverse) > size:
             self.inverse = self.inverse[:size, :size].copy()
 
     def parked(self) -> Parked:
-        """Return the active set alone, from which `resumed` restores the state."""
+        """Return the compact form from which `resumed` restores this active set."""
         return Parked(self.margin.copy(), np.packbits(self.side == AT_UPPER), self.bias)
 
     def factorise(self) -> None:
-        """Invert the bordered matrix of the margin set from scratch."""
+        """Compute the inverse of the margin set's bordered matrix from scratch."""
         self.inverse = np.asarray(np.linalg.inv(self._bordered())) if len(self.margin) else np.zeros((1, 1))
 
     def _bordered(self) -> FloatArray:
@@ -147,18 +160,18 @@ class ActiveSet:
     def perform(
         self, task: int, data: path_loop.Data, value: float, goal: path_loop.Goal, below: float, limit: int
     ) -> path_loop.TaskResult:
-        """Run the compiled loop on this state."""
+        """Run a task of the compiled loop on this active set, and return its result."""
         vectors = path_loop.Vectors(
             self.upper, self.linear, self.alpha, self.gradient, self.side, self.gradient_tolerance, self.alpha_tolerance
         )
         return path_loop.perform(task, data, vectors, self.margin_set(), self.bias, value, goal, below, limit)
 
     def margin_set(self) -> path_loop.Margin:
-        """Return the margin set for the compiled loop."""
+        """Return the margin set in the form that the compiled loop takes."""
         return path_loop.Margin(self.margin, len(self.margin), self.inverse)
 
     def ready(self, *examples: int) -> path_loop.Data:
-        """Return the constant data, with the rows of the margin and of more examples loaded."""
+        """Return the compiled loop's constant data, with the rows of the margin set and of `examples` loaded."""
         anchors = self.gram.anchors
         if anchors is None:
             return self.data
@@ -166,25 +179,25 @@ class ActiveSet:
         return self.data._replace(anchor=anchors.ready(self.alpha, rows))
 
     def recompute(self) -> None:
-        """Recompute the margin's alpha, bias and gradient from the sides alone, to rounding."""
+        """Recompute, to rounding, the margin set's alpha, the bias and the gradient from the other examples' bounds."""
         with self.gram.lock:
             self.bias = self.perform(path_loop.RECOMPUTE, self.ready(), 0.0, path_loop.NOWHERE, 0.0, 0).bias
 
     def set_tolerances(self) -> None:
-        """Set the rounding tolerances of gradients around 0 and of alpha around its bounds."""
+        """Set the distances within which a gradient counts as 0 and an alpha as being on its bound."""
         spread = float(np.sqrt((self.alpha * self.alpha) @ self.gram.diagonal)) * self.gram.longest
         self.gradient_tolerance = 1e-13 + 8.0 * EPSILON * (spread + float(np.abs(self.linear).max(initial=0.0)))
         largest = float(self.alpha.max(initial=0.0)) or float(self.upper.max(initial=0.0))  # a path may start from 0
         self.alpha_tolerance = path_loop.ON_BOUND * largest
 
     def violation(self) -> float:
-        """Return the worst violation of the margin by an example on a bound."""
+        """Return the largest absolute gradient of wrong sign among the examples on a bound, 0 if none is wrong."""
         return float(-(self.side * self.gradient).min(initial=0.0))
 
     def answer(self) -> FloatArray:
-        """Return alpha, read-only, with values within rounding of a bound put on it, so that supports contain no noise.
+        """Return alpha, read-only; values within rounding of a bound are put on it, so that the support has no noise.
 
-        Only margin examples can be near a bound without being on it.
+        Only examples of the margin set can be near a bound without being on it.
         """
         alpha, margin, upper = self.alpha.copy(), self.margin, self.upper[self.margin]
         free = alpha[margin]
@@ -196,7 +209,7 @@ class ActiveSet:
 
 
 def resumed(parked: Parked, gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
-    """Restore the state of a parked answer within its box."""
+    """Return the active set of a parked alpha, given the upper bounds for which that was optimal."""
     side = np.where(upper > 0.0, AT_LOWER, 0.0)
     side[np.unpackbits(parked.at_upper, count=len(side)) > 0] = AT_UPPER
     side[parked.margin] = ON_MARGIN
@@ -208,7 +221,7 @@ def resumed(parked: Parked, gram: Gram, problem: SvmProblem, upper: FloatArray) 
 
 
 class PathStuck(Exception):
-    """Raised when rounding led a path astray; solve from scratch instead."""
+    """Raised when rounding errors keep a path from reaching its end; the caller solves from scratch instead."""
 
 
 def breakpoint_limit(state: ActiveSet) -> int:
@@ -217,7 +230,10 @@ def breakpoint_limit(state: ActiveSet) -> int:
 
 
 def _stretch(state: ActiveSet, limit: int) -> int:
-    """Return the breakpoints between checks of the time budget: a second's worth, and enough to notice a cycle."""
+    """Return how many breakpoints to pass between two checks of the time budget.
+
+    They take about a second, and are enough for the compiled loop to notice a cycle.
+    """
     fewest = 2 * (path_loop.MOST_DEGENERATE + 2 * len(state.margin))
     numbers = len(state.data.nonzeros[0]) or state.data.table.size
     return min(limit, max(fewest, STRETCH // max(numbers, len(state.alpha))))
@@ -226,9 +242,10 @@ def _stretch(state: ActiveSet, limit: int) -> int:
 def _follow(
     state: ActiveSet, value: float, goal: path_loop.Goal, below: float, limit: int, missing: int = ALL_THERE
 ) -> tuple[int, float, int]:
-    """Move a state along a path, in place; return the status, the value and the breakpoints left.
+    """Move an active set along a path, in place; return the status, the value and the number of breakpoints left.
 
-    A status of MISSING or below names a row that must be loaded; pass it back as `missing`.
+    A status of MISSING or below says which row must be loaded (`path_loop.MISSING`); pass it as `missing` to the next
+    call, which loads that row. The value is explained in `path_loop.follow_path`.
     """
     with state.gram.lock:
         data = state.ready(goal.example, path_loop.MISSING - missing)
@@ -238,11 +255,12 @@ def _follow(
 
 
 class RemovalPath:
-    """A resumable path that shrinks the box of one example, with a bound on the objective at its end.
+    """A resumable path that lowers the upper bound of one example, with a bound on the objective at its end.
 
-    The optimal value given ``alpha_j = t`` is concave in t with slope ``-g_j``. So at every point of the path the final
-    value is at most ``value + (t - target) g_j``, and the bound is exact on arrival. Most paths are abandoned for their
-    bound at the first breakpoint, before they need a state of their own.
+    The optimal objective given ``alpha_j = t`` is concave in t with slope ``-g_j``, where g is the gradient. So at
+    every point of the path the final objective is at most ``value + (t - target) g_j``, and on arrival this bound is
+    exact. Most paths are abandoned for their bound at the first breakpoint, before they need an active set of their
+    own.
     """
 
     __slots__ = ("_goal", "_limit", "_parent", "bound", "example", "state", "target", "value")
@@ -255,7 +273,7 @@ class RemovalPath:
         self.bound = objective
 
     def advance(self, below: float) -> bool:
-        """Continue until the path arrives (True) or its bound falls under `below` (False)."""
+        """Continue until the path arrives, and return True, or until `bound` is less than `below`, and return False."""
         if self.bound < below:
             return False
         checkpoint()
@@ -268,7 +286,7 @@ class RemovalPath:
         return status == path_loop.ARRIVED
 
     def _start(self, below: float) -> int:
-        """Take the first steps from the parent; make no state if the first bound is already under `below`."""
+        """Take the first steps from the parent, unless the bound is then less than `below`, and return the status."""
         parent = self._parent
         stretch = _stretch(parent, self._limit)
         with parent.gram.lock:
@@ -282,7 +300,7 @@ class RemovalPath:
         return found.status if self.state is None else self._resume(self.state, below, found.status, found.limit)
 
     def _resume(self, state: ActiveSet, below: float, status: int = path_loop.STUCK, left: int = 0) -> int:
-        """Continue after a stretch or a missing row, checking the time budget after each stretch."""
+        """Continue and return the status; load missing rows, and check the time budget every so many breakpoints."""
         while self._limit > 0 and (status <= path_loop.MISSING or (status == path_loop.STUCK and left == 0)):
             stretch = _stretch(state, self._limit)
             status, self.value, left = _follow(state, self.value, self._goal, below, stretch, min(status, ALL_THERE))
@@ -292,10 +310,11 @@ class RemovalPath:
 
 
 def shift_linear(state: ActiveSet, target: FloatArray, keeps_rounding: bool = False, tied: float = 0.0) -> None:
-    """Move the linear term of an optimal state to a target, in place, and remove the rounding errors of the way.
+    """Move an optimal active set to another linear term, in place, and remove the rounding errors of the path.
 
-    Ties at the end are left alone: the state remains the optimum just before it, which makes the answer canonical.
-    `tied` is the last share of the path into which rounding may bring such ties forward.
+    Breakpoints tied with the end of the path are not passed: the result is the optimum just before the end, which makes
+    it the canonical one. `tied` is the last share of the path in which such breakpoints may lie because of rounding.
+    With `keeps_rounding` the rounding errors stay.
     """
     goal = path_loop.Goal(-1, tied, state.linear - target)
     status, left, limit = _follow(state, 1.0, goal, -math.inf, breakpoint_limit(state))
@@ -309,10 +328,10 @@ def shift_linear(state: ActiveSet, target: FloatArray, keeps_rounding: bool = Fa
 
 
 def admitted(state: ActiveSet, example: int, upper: float) -> ActiveSet:
-    """Return the optimum after allowing an example that an optimal state leaves out.
+    """Return the active set of an optimum in which a left-out example gets an upper bound.
 
-    The example enters with a linear term so low that ``alpha = 0`` is optimal for it; the term then moves to its place.
-    Among tied answers the result need not be the canonical one.
+    The example enters with a linear term so low that ``alpha = 0`` is optimal for it; this term then rises to its own
+    value. Among several optima the result need not be the canonical one.
     """
     state, goal = state.copy(), state.linear
     state.upper[example], state.side[example] = upper, AT_LOWER

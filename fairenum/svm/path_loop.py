@@ -2,8 +2,8 @@
 
 A breakpoint takes a few dozen operations on short vectors; interpreted, the calls would cost ten times the arithmetic.
 
-It is one file on purpose: numba looks for changes only in the file of the entry point, and would keep running a cached
-loop whose parts had changed in other files.
+The loop is in one file on purpose: numba looks for changes only in the file of the entry point, and would keep running
+a cached loop whose parts had changed in other files.
 """
 
 from __future__ import annotations
@@ -43,7 +43,11 @@ MOST_DEGENERATE = 100  # steps of length 0, plus two per margin example, after w
 
 
 class TaskResult(NamedTuple):
-    """The result of a task; ``limit`` is the number of breakpoints left."""
+    """The status of a task, the bound of a removal path, and the active set after the task.
+
+    ``examples[:size]`` are the examples on the margin, ``limit`` is the number of breakpoints left, and ``value`` is
+    explained in `follow_path`.
+    """
 
     status: int
     bound: float
@@ -60,9 +64,10 @@ class TaskResult(NamedTuple):
 
 
 class Data(NamedTuple):
-    """Constant data: Q (signed features, or itself if `is_matrix`), its diagonal, labels and tie weights.
+    """Constant data of all paths; ``table`` is Q itself if `is_matrix`, else the signed features.
 
-    If the matrix is too large, the table has the rows that are needed, at ``places`` (-1 for missing ones).
+    If Q is too large to hold, the table has only the rows in use, at the indices ``places`` (-1 for a missing row).
+    ``diagonal`` is that of Q, ``longest`` the root of its largest entry, and ``weights`` are the tie weights.
     """
 
     table: FloatArray
@@ -78,7 +83,7 @@ class Data(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """The vectors that move, in place, with the rounding tolerances of gradients and alpha."""
+    """The vectors of an active set, changed in place, and the rounding tolerances of gradients and alpha."""
 
     upper: FloatArray
     linear: FloatArray
@@ -90,7 +95,10 @@ class Vectors(NamedTuple):
 
 
 class Margin(NamedTuple):
-    """The margin set: examples and inverse of the bordered matrix (bias first), in buffers that may be longer."""
+    """The margin set S (examples on the margin) and the inverse of its bordered matrix, in buffers that may be larger.
+
+    The bordered matrix is ``[[0, y_S'], [y_S, Q_SS]]``.
+    """
 
     examples: IntArray
     size: int
@@ -98,10 +106,10 @@ class Margin(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """The goal of a path: one example's alpha at a target, or (example < 0) the linear term moved along ``-shift``.
+    """The goal of a path: alpha of `example` at `target` or, if `example` is -1, the linear term moved by ``-shift``.
 
-    For a shift, `target` is the share of the path at its end into which rounding may have brought ties forward. An
-    infinite target raises the example's alpha until its gradient is 0.
+    For a shift, `target` is the last share of the path in which rounding may have placed breakpoints that belong to its
+    end. For an example, an infinite target means that alpha rises until the gradient of the example is 0.
     """
 
     example: int
@@ -113,7 +121,7 @@ NOWHERE = Goal(-1, 0.0, np.empty(0))
 
 
 class Direction(NamedTuple):
-    """Rates of bias, margin alphas and gradient per unit of path, and the smallest rates that count as nonzero."""
+    """Rates of bias, margin set's alpha and gradient along a path, and the least rates that count as nonzero."""
 
     bias: float
     margin: FloatArray
@@ -123,7 +131,7 @@ class Direction(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of a path: its direction, and the distance, kind and index of the first breakpoint."""
+    """A straight piece of a path: its direction and length, and the kind and index of the breakpoint at its end."""
 
     direction: Direction
     length: float
@@ -142,13 +150,13 @@ def dot(left: FloatArray, right: FloatArray) -> float:
 
 @leaf
 def place_of(data: Data, i: int) -> int:
-    """Return the position of an example's row in the table."""
+    """Return the index of an example's row in the table."""
     return int(data.places[i]) if len(data.places) else i
 
 
 @inner
 def row_of(data: Data, i: int) -> FloatArray:
-    """Return a row of the table as a dense vector."""
+    """Return the table row of example i as a dense vector."""
     values, columns, starts = data.nonzeros
     row: FloatArray = np.zeros(data.table.shape[1]) if len(starts) else data.table[place_of(data, i)]
     if len(starts) == 0:
@@ -160,7 +168,7 @@ def row_of(data: Data, i: int) -> FloatArray:
 
 @leaf_in_any_order
 def row_product(data: Data, i: int, plane: FloatArray) -> float:
-    """Return the inner product of a row of the table and a vector."""
+    """Return the inner product of the table row of example i and a vector."""
     total, table = 0.0, data.table
     values, columns, starts = data.nonzeros
     if len(starts) == 0:
@@ -174,10 +182,10 @@ def row_product(data: Data, i: int, plane: FloatArray) -> float:
 
 @in_any_order
 def products(data: Data, rows: IntArray, size: int, plane: FloatArray) -> FloatArray:
-    """Return the inner products of the first `size` rows with a vector.
+    """Return the inner products of the table rows ``rows[:size]`` with a vector.
 
-    Arrays are unpacked before loops and loops call no functions, here and below: reference counting is slower than a
-    row.
+    Here and below, arrays are unpacked before loops and loops call no functions: numba's reference counting would take
+    longer than the work on a row.
     """
     result, table = np.zeros(size), data.table
     values, columns, starts = data.nonzeros
@@ -195,7 +203,7 @@ def products(data: Data, rows: IntArray, size: int, plane: FloatArray) -> FloatA
 
 @leaf
 def add_rows(data: Data, rows: IntArray, weights: FloatArray, total: FloatArray) -> None:
-    """Add a weighted sum of rows of the table to a vector."""
+    """Add a weighted sum of rows of the table to the vector `total`, in place."""
     table, places = data.table, data.places
     values, columns, starts = data.nonzeros
     for p in range(len(weights)):
@@ -211,7 +219,7 @@ def add_rows(data: Data, rows: IntArray, weights: FloatArray, total: FloatArray)
 
 @inner
 def border(data: Data, margin: Margin, i: int) -> FloatArray:
-    """Return ``[y_i, Q_Si]``."""
+    """Return ``[y_i, Q_Si]``, the column of example i in the bordered matrix of the margin set S."""
     edge = np.empty(margin.size + 1)
     edge[0] = data.y[i]
     if data.is_matrix:
@@ -259,7 +267,7 @@ def times_inverse(margin: Margin, right: FloatArray) -> FloatArray:
 
 @inner
 def residual_of(data: Data, margin: Margin, right: FloatArray, answer: FloatArray) -> FloatArray:
-    """Return the right side minus the bordered matrix times a solution."""
+    """Return ``right`` minus the bordered matrix of the margin set times ``answer``."""
     result, m, examples, y, table = right.copy(), margin.size, margin.examples, data.y, data.table
     reaches = np.empty(0)
     if not data.is_matrix:
@@ -279,10 +287,10 @@ def residual_of(data: Data, margin: Margin, right: FloatArray, answer: FloatArra
 
 @inner
 def solve_margin(data: Data, margin: Margin, right: FloatArray) -> FloatArray:
-    """Return the solution of the margin set's bordered system.
+    """Return the solution of the linear system whose matrix is the bordered matrix of the margin set.
 
-    On discrete data the matrix is ill-conditioned, and after a dozen updates its inverse has seven digits: too few to
-    recognise tied breakpoints. One step of iterative refinement restores them.
+    On discrete data this matrix is ill-conditioned, and after a dozen updates its inverse gives seven digits: too few
+    to recognise tied breakpoints. One step of iterative refinement restores the others.
     """
     answer = times_inverse(margin, right)
     missing = times_inverse(margin, residual_of(data, margin, right, answer))
@@ -300,7 +308,7 @@ def copy_margin(margin: Margin) -> Margin:
 
 @inner
 def with_capacity(margin: Margin) -> Margin:
-    """Return the margin set with room for one more example."""
+    """Return the margin set in buffers that have room for one more example."""
     m = margin.size
     if m + 2 <= margin.inverse.shape[0] and m + 1 <= len(margin.examples):
         return margin
@@ -316,7 +324,7 @@ def with_capacity(margin: Margin) -> Margin:
 
 @inner
 def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, Margin]:
-    """Put example i on the margin; False if it lies in the affine hull of the margin set."""
+    """Return True and the margin set with example i, or False and the old set if i lies in its affine hull."""
     margin = with_capacity(margin)
     m, inverse = margin.size, margin.inverse
     diagonal = data.diagonal[i]
@@ -342,7 +350,7 @@ def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, M
 
 @inner
 def leave(margin: Margin, position: int) -> Margin:
-    """Take the example at this position out of the margin set; the last one takes its place."""
+    """Return the margin set without the example at a position; the last example moves to that position."""
     k, m, inverse = position + 1, margin.size, margin.inverse
     if m > 1:
         for p in range(m + 1):
@@ -361,7 +369,7 @@ def leave(margin: Margin, position: int) -> Margin:
 
 @inner
 def release(vectors: Vectors, margin: Margin, example: int) -> Margin:
-    """Take an example out of the optimality conditions, because the path moves it."""
+    """Exempt an example, whose alpha the path moves, from optimality conditions; return the margin set without it."""
     vectors.side[example] = 0.0
     for p in range(margin.size):
         if margin.examples[p] == example:
@@ -371,32 +379,36 @@ def release(vectors: Vectors, margin: Margin, example: int) -> Margin:
 
 @leaf
 def put_on_bound(vectors: Vectors, i: int, falls: bool) -> None:
-    """Put an example on the bound it has reached."""
+    """Put an example on the bound it has reached: the lower one if `falls`, else the upper one."""
     vectors.side[i] = 1.0 if falls else -1.0
     vectors.alpha[i] = 0.0 if falls else vectors.upper[i]
 
 
 @leaf
 def distance_to_bound(vectors: Vectors, i: int, rate: float) -> float:
-    """Return the distance of a margin example from the bound it moves to."""
+    """Return the distance of an example's alpha from the bound towards which a rate of this sign moves it."""
     return float(max(vectors.alpha[i] if rate < 0.0 else vectors.upper[i] - vectors.alpha[i], 0.0))
 
 
 @leaf
 def bound_tolerance(vectors: Vectors, i: int) -> float:
-    """Return the distance from a bound within which an alpha counts as on it."""
+    """Return the distance from a bound within which an example's alpha counts as being on it."""
     return float(min(ON_BOUND * vectors.upper[i], vectors.alpha_tolerance))
 
 
 @leaf
 def is_blocking(distance: float, speed: float, length: float, close: float, stops_short: bool) -> bool:
-    """Tell whether an example may end a step: always, or with `stops_short` only if it would clearly pass its bound."""
+    """Tell whether the breakpoint of an example may end a step.
+
+    Without `stops_short` it always may. With it, only if a step of full `length` would take the example past its bound
+    by more than `close`.
+    """
     return not stops_short or distance - length * speed < -close
 
 
 @leaf
 def step_length(vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool) -> float:
-    """Return the distance to the first breakpoint, at most `length` (the ratio test)."""
+    """Return the distance to the first breakpoint, at most `length`: the ratio test of active-set methods."""
     first, side, gradient, rate = length, vectors.side, vectors.gradient, direction.gradient
     for i in range(len(rate)):
         speed = -side[i] * rate[i]
@@ -418,7 +430,11 @@ def step_length(vectors: Vectors, margin: Margin, direction: Direction, length: 
 def breakpoints_at(
     vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool, first: float
 ) -> npt.NDArray[np.int64]:
-    """Return codes of the breakpoints at distance `first`: i if example i enters, n + p if position p leaves."""
+    """Return the breakpoints at distance `first`, as codes.
+
+    The code is i if example i joins the margin set, and n + p if member p of that set leaves it; n is the number of
+    examples.
+    """
     count, side, gradient, rate = 0, vectors.side, vectors.gradient, direction.gradient
     n = len(rate)
     breakpoints = np.empty(n + margin.size, np.int64)
@@ -444,10 +460,10 @@ def breakpoints_at(
 def first_breakpoint(
     data: Data, vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool
 ) -> tuple[float, int, int]:
-    """Return distance, kind and index of the first breakpoint; the infinitesimal tie weights break ties.
+    """Return the distance, kind and index of the first breakpoint; ties are broken by the tie weights.
 
-    With `stops_short`, only examples that would clearly pass their bound by the end count, and nothing ties with the
-    end. Otherwise the end takes part in ties like any breakpoint.
+    With `stops_short`, a breakpoint counts only if its example would clearly pass its bound by the end of the path, and
+    none ties with the end. Otherwise the end takes part in ties like any breakpoint.
     """
     first = step_length(vectors, margin, direction, length, stops_short)
     if stops_short and first == length:
@@ -473,7 +489,10 @@ def first_breakpoint(
 
 @inner
 def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
-    """Return the response of bias and margin to ``p - eps * weights``, per eps, and its plane."""
+    """Return the change of bias and margin set's alpha, per eps, if p becomes ``p - eps * weights``, and of the plane.
+
+    For a matrix, ``Q alpha`` takes the place of the plane.
+    """
     right = margin_shift(margin, data.weights)
     tie = solve_margin(data, margin, right) if margin.size > 0 else right
     return tie, weighted_rows(data, margin, tie[1:])
@@ -481,14 +500,14 @@ def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
 
 @leaf
 def tie_gradient(data: Data, tie: FloatArray, plane: FloatArray, i: int) -> float:
-    """Return the response of a non-margin example's gradient to the tie weights, per eps."""
+    """Return how the gradient of an example off the margin changes per eps if p becomes ``p - eps * weights``."""
     reached = plane[i] if data.is_matrix else row_product(data, i, plane)
     return float(tie[0] * data.y[i] + data.weights[i] + reached)
 
 
 @leaf
 def breakpoint_delay(data: Data, direction: Direction, tie: FloatArray, plane: FloatArray, code: int) -> float:
-    """Return by how many eps the tie weights delay a breakpoint."""
+    """Return by how much later a breakpoint comes, per eps, if p becomes ``p - eps * weights``."""
     n = len(direction.gradient)
     if code >= n:
         return float(-tie[code - n + 1] / direction.margin[code - n])
@@ -499,12 +518,13 @@ def breakpoint_delay(data: Data, direction: Direction, tie: FloatArray, plane: F
 def exchange(
     data: Data, vectors: Vectors, margin: Margin, direction: Direction, i: int, left: float
 ) -> tuple[bool, Margin]:
-    """Let an example in the affine hull of the margin set trade places with a member.
+    """Let an example in the affine hull of the margin set join it in place of a member; return success and the set.
 
-    Moving along the dependence changes neither the plane nor the objective; it ends when a margin example reaches a
-    bound and leaves, or the new example its own other bound. The gradient of such an example has the rounding errors of
-    the whole margin: if it passes 0 within them near the end of a path (`left`, else infinite), it is taken to arrive
-    at the end.
+    Alpha moves along the affine dependence, which changes neither plane nor objective, until a member reaches a bound
+    and leaves, or the new example reaches its own other bound and does not join. The gradient of the new example has
+    the rounding errors of the whole margin set. If it would pass 0 by no more than these in the rest of the path
+    (`left`, infinite unless the end is near), the example is taken to reach the margin at the end, and nothing is
+    exchanged.
     """
     upper, alpha, toward = vectors.upper, vectors.alpha, vectors.side[i]
     change = solve_margin(data, margin, border(data, margin, i))[1:]
@@ -540,7 +560,10 @@ def exchange(
 def apply_breakpoint(
     data: Data, vectors: Vectors, margin: Margin, direction: Direction, kind: int, index: int, left: float
 ) -> tuple[bool, Margin]:
-    """Let the example of a breakpoint enter or leave the margin set; False if rounding prevents it."""
+    """Let the example of a breakpoint join or leave the margin set; return a success flag and the new set.
+
+    The flag is False if rounding prevents the change.
+    """
     if kind == ENTERS:
         done, margin = enter(data, vectors, margin, index)
         return (True, margin) if done else exchange(data, vectors, margin, direction, index, left)
@@ -552,7 +575,7 @@ def apply_breakpoint(
 
 @inner
 def gradient_rates(data: Data, margin: Margin, goal: Goal, bias: float, rates: FloatArray) -> FloatArray:
-    """Return the rates of the gradient, given those of the bias, the margin and the goal."""
+    """Return the rates of change of the gradient, given those of the bias and of the margin set's alpha."""
     example = goal.example
     plane = weighted_rows(data, margin, rates)
     if example >= 0:
@@ -580,7 +603,7 @@ def absolute_sum(numbers: FloatArray) -> float:
 
 @inner
 def margin_shift(margin: Margin, shift: FloatArray) -> FloatArray:
-    """Return ``[0, -shift_S]``."""
+    """Return ``[0, -shift_S]`` for the margin set S."""
     result = np.zeros(margin.size + 1)
     for p in range(margin.size):
         result[p + 1] = -shift[margin.examples[p]]
@@ -589,7 +612,7 @@ def margin_shift(margin: Margin, shift: FloatArray) -> FloatArray:
 
 @inner
 def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
-    """Return the direction that keeps the margin set on the margin; only the bias moves while that set is empty."""
+    """Return the direction in which the margin set stays on the margin; only the bias moves if that set is empty."""
     m, example = margin.size, goal.example
     toward = -1.0 if goal.target == np.inf else 1.0  # a rising example reverses the direction of a falling one
     if m == 0 and example >= 0:
@@ -610,7 +633,7 @@ def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
 
 @inner
 def next_step(data: Data, vectors: Vectors, margin: Margin, goal: Goal, left: float) -> Step:
-    """Return the next step of a path with a length of `left` to go."""
+    """Return the next step of a path whose remaining length is `left`."""
     slides = margin.size == 0 and goal.example >= 0
     direction = search_direction(data, margin, goal)
     length, kind, index = first_breakpoint(
@@ -621,7 +644,7 @@ def next_step(data: Data, vectors: Vectors, margin: Margin, goal: Goal, left: fl
 
 @inner
 def bound_after(vectors: Vectors, margin: Margin, value: float, goal: Goal, step: Step) -> float:
-    """Return the bound of a removal path after its first step."""
+    """Return the upper bound on the final objective of a removal path, as it is after the first step."""
     left, length = vectors.alpha[goal.example] - goal.target, step.length
     slope, bend = vectors.gradient[goal.example], step.direction.gradient[goal.example]
     if length == np.inf:
@@ -637,10 +660,10 @@ def follow_path(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int,
     step: Step,
 ) -> tuple[int, Margin, float, float, int]:  # fmt: skip
-    """Follow a path until it arrives, the bound on its end is under `below`, or the breakpoint limit is used up.
+    """Follow a path until it arrives, the bound on its end is under `below`, or `limit` breakpoints are passed.
 
-    `value` is the objective of a removal, or the share of a shift that is left. Returns the status, margin set, bias,
-    value and breakpoints left.
+    `value` is the objective if an example is removed, or the remaining share of the path if the linear term moves.
+    Returns the status, margin set, bias, value and number of breakpoints left.
     """
     alpha, gradient, example, left = vectors.alpha, vectors.gradient, goal.example, value
     degenerate = 0
@@ -684,9 +707,10 @@ def follow_path(
 def raise_alpha(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, above: float, limit: int
 ) -> tuple[int, Margin, float, float, int]:
-    """Raise an example's alpha until its gradient is 0, the value exceeds `above`, or the limit is used up.
+    """Raise an example's alpha until its gradient is 0, the objective exceeds `above`, or `limit` is used up.
 
-    The value never falls, so it bounds the final value from below.
+    The objective, `value`, never falls, so it is a lower bound on the final one. `limit` is a number of breakpoints.
+    Returns the same as `follow_path`.
     """
     alpha, gradient, example, degenerate = vectors.alpha, vectors.gradient, goal.example, 0
     while gradient[example] < 0.0:
@@ -718,7 +742,7 @@ def raise_alpha(
 
 
 def add_precisely(high: Numbers, low: Numbers, weight: float, value: Numbers) -> tuple[Numbers, Numbers]:
-    """Add ``weight * value`` to a sum in doubled precision, without losing the rounding of product and sum."""
+    """Return ``high + low + weight * value`` as a new pair of high and low, without the usual rounding errors."""
     weight_head = SPLITTER * weight
     weight_head -= weight_head - weight
     head = SPLITTER * value
@@ -737,7 +761,7 @@ add_product = leaf(add_precisely)
 
 @leaf
 def add_rows_precisely(data: Data, rows: IntArray, weights: FloatArray, high: FloatArray, low: FloatArray) -> None:
-    """Add a weighted sum of rows of the table to a vector in doubled precision."""
+    """Add a weighted sum of rows of the table to ``high + low``, a vector in doubled precision, in place."""
     table, places = data.table, data.places
     values, columns, starts = data.nonzeros
     for p in range(len(weights)):
@@ -754,7 +778,7 @@ def add_rows_precisely(data: Data, rows: IntArray, weights: FloatArray, high: Fl
 
 @inner
 def plane_of(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
-    """Return the alpha-weighted sum of all rows of the table: the plane, or ``Q alpha`` for a matrix."""
+    """Return the sum of all rows of the table, weighted by alpha: the weight vector, or ``Q alpha`` for a matrix."""
     count, rows, weights, known = 0, np.empty(2 * len(alpha), np.int64), np.empty(2 * len(alpha)), data.anchor.alpha
     for i in range(len(alpha)):
         there = known[i] if len(known) else 0.0
@@ -778,7 +802,7 @@ def plane_of(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
 
 @inner
 def refine(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely: bool) -> float:
-    """Solve the margin system by iterative refinement; alpha moves in place, the bias is returned."""
+    """Correct alpha of the margin set in place by iterative refinement, and return the corrected bias."""
     alpha, linear, y, m, examples = vectors.alpha, vectors.linear, data.y, margin.size, margin.examples
     plane = plane_of(data, alpha, precisely)
     for _ in range(REFINEMENTS):
@@ -804,7 +828,10 @@ def refine(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely:
 
 @inner
 def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
-    """Recompute margin, bias and gradient from the sides alone, to rounding; return bias and objective."""
+    """Recompute alpha of the margin set, bias and gradient, to rounding; return bias and objective.
+
+    All other examples keep the bound they are on.
+    """
     alpha, linear = vectors.alpha, vectors.linear
     precisely = vectors.gradient_tolerance * absolute_sum(vectors.upper) > PRECISE * abs(dot(linear, alpha))
     if margin.size > 0:
@@ -822,7 +849,7 @@ def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tupl
 
 @leaf
 def is_rigid(vectors: Vectors, margin: Margin) -> bool:
-    """Tell whether a margin alpha is on a bound, so that no example can trade places with the margin."""
+    """Tell whether some example of the margin set has its alpha on a bound, so that `exchange` could move nothing."""
     for p in range(margin.size):
         i = margin.examples[p]
         if min(vectors.alpha[i], vectors.upper[i] - vectors.alpha[i]) <= TIED * vectors.alpha_tolerance:
@@ -832,10 +859,11 @@ def is_rigid(vectors: Vectors, margin: Margin) -> bool:
 
 @inner
 def is_canonical(data: Data, vectors: Vectors, margin: Margin) -> bool:
-    """Tell whether the answer is canonical: no tied example would enter the margin under ``p - eps * weights``.
+    """Tell whether this is the canonical one of several optima, that of least ``weights'alpha``.
 
-    A path preserves this while it recognises ties; where rounding disorders them, it may arrive at another answer. Only
-    examples in the affine hull of the margin trade places, and none does if a margin alpha is on a bound.
+    It is unless a tied example would join the margin set if p became ``p - eps * weights``. A path preserves this while
+    it recognises ties; where rounding changes their order, it may arrive at another optimum. Only examples in the
+    affine hull of the margin set can take a member's place, and none can if alpha of a member is on a bound.
     """
     side, gradient, close = vectors.side, vectors.gradient, TIED * vectors.gradient_tolerance
     tie, plane = np.empty(0), np.empty(0)
@@ -858,7 +886,7 @@ def perform_task(
     task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
     limit: int,
 ) -> Result:  # fmt: skip
-    """Carry out a task: START, FOLLOW, RECOMPUTE or RAISE; see `TaskResult`."""
+    """Carry out a task (START, FOLLOW, RECOMPUTE or RAISE) and return the fields of `TaskResult`."""
     status, bound, example = ARRIVED, value, goal.example
     upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
     step = Step(Direction(0.0, NOWHERE.shift, NOWHERE.shift, 0.0, 0.0), 0.0, UNKNOWN, -1)
@@ -902,7 +930,7 @@ def run(
     size: int, inverse: FloatArray, bias: float, value: float, example: int, target: float, shift: FloatArray,
     below: float, limit: int,
 ) -> Result:  # fmt: skip
-    """Carry out a task: the single compiled entry point.
+    """Carry out a task; the only compiled function of this file that Python calls.
 
     Arguments are passed flat, since dispatching on nested tuples would take longer than many tasks.
     """
@@ -917,9 +945,9 @@ def perform(
     task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
     limit: int,
 ) -> TaskResult:  # fmt: skip
-    """Call `run` from Python with structured arguments.
+    """Call the compiled `run` with grouped arguments, and return its result as a `TaskResult`.
 
-    START and RAISE work on a copy of the state, FOLLOW and RECOMPUTE in place.
+    START and RAISE work on a copy of the active set, FOLLOW and RECOMPUTE in place.
     """
     return TaskResult(*run(
         task, data.table, data.places, *data.anchor, *data.nonzeros, data.is_matrix, data.ridge, data.longest,

@@ -1,13 +1,14 @@
-"""The canonical optimum, exact to rounding, from an approximate answer or from nothing.
+"""The optimum, exact to rounding, from an approximate alpha or from scratch; among several, the canonical one.
 
-1. Solve the shifted problem ``p - SHIFT * tie weights`` by interior point over a working set: the examples whose bound
-   a start leaves open (`fairenum.svm.working_set`). The shift is generic, so there are no ties and the answer is a
+Canonical is the one that `SvmProblem.tie_weights` selects. It is found in three steps:
+
+1. Solve the problem with the linear term ``p - SHIFT * tie weights`` by interior point over a working set: the examples
+   whose bound a start leaves open (`fairenum.svm.working_set`). This shift rules out ties, so that the optimum is a
    clear vertex.
-2. Round to that vertex, and write the cost of rounding into the linear term: the state is exactly optimal for a linear
-   term close to the one wanted.
-3. Move the linear term to the shifted one, then back to ``p``, in a few exact breakpoints. The last stretch runs along
-   the tie weights, which makes the answer canonical. Only examples near the margin take part; the rest are checked on
-   arrival.
+2. Round to that vertex, and change the linear term so that the rounded alpha is exactly optimal for it.
+3. Move the linear term to the shifted one, then back to ``p``, along exact paths with few breakpoints. The last part
+   runs along the tie weights, so that it ends at the canonical optimum. Only examples near the margin take part; the
+   rest are checked at the end.
 
 `rough_answer` asks libsvm for a first guess where that is faster.
 """
@@ -52,10 +53,10 @@ INSIDE = 1e-3  # the share of its box by which an example is clearly off both bo
 
 
 def rough_answer(problem: SvmProblem, upper: FloatArray) -> FloatArray | None:
-    """Return libsvm's answer, good to about three digits; None where it does not apply or saves no time.
+    """Return libsvm's alpha, good to about three digits; None where libsvm does not apply or saves no time.
 
     libsvm takes only a linear term of ones. Another constant p is a matter of scale: with ``alpha = p beta`` the
-    objective is ``p^2 (1'beta - 1/2 beta'Q beta)`` within the box ``upper / p``.
+    objective is ``p^2 (1'beta - 1/2 beta'Q beta)`` with the upper bounds ``upper / p``.
     """
     allowed, scale = np.flatnonzero(upper > 0.0), float(problem.linear[0])
     if len(allowed) <= MANY or scale <= 0.0 or (problem.linear != scale).any():
@@ -82,10 +83,10 @@ def rough_answer(problem: SvmProblem, upper: FloatArray) -> FloatArray | None:
 def optimal_state(
     gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | ActiveSet | None = None
 ) -> ActiveSet:
-    """Return the canonical optimum within a box; a good guess makes it cheap, a bad one does not make it wrong.
+    """Return the active set of the canonical optimum (`SvmProblem.tie_weights`) for some upper bounds.
 
-    A guess may be an answer within another box, since its plane shows which examples are on a bound, or a state of any
-    linear term.
+    A good guess saves time, a bad one does not change the result. A guess may be an alpha for other upper bounds, since
+    its plane shows which examples are on a bound, or an active set for any linear term.
     """
     allowed = upper > 0
     if len(np.unique(problem.y[allowed])) < 2:
@@ -102,7 +103,7 @@ def optimal_state(
 
 
 class _Crossover:
-    """The crossover from an interior point of the shifted problem to the canonical optimum of the problem itself."""
+    """The steps from an interior point for the shifted linear term to the canonical optimum of the problem."""
 
     def __init__(self, gram: Gram, problem: SvmProblem, upper: FloatArray) -> None:
         self._gram, self._linear, self._upper = gram, problem.linear, upper
@@ -111,7 +112,7 @@ class _Crossover:
         self.solver = WorkingSetSolver(gram, problem.y, upper, problem.linear - self._shift, problem.unit)
 
     def optimum(self, found: ApproximateSolution) -> ActiveSet:
-        """Round an interior point to a vertex, then move its linear term to that of the problem."""
+        """Return the canonical optimum: an interior point rounded to a vertex, then moved to the linear term ``p``."""
         state = _vertex(self._gram, self._data, self.solver, found, self._unit)
         walks = np.abs(found.gradient) <= NEAR * SHIFT * self._unit
         walks |= self.solver.wrong(found)
@@ -123,7 +124,10 @@ class _Crossover:
 
 
 def _shifted(state: ActiveSet, stops: list[FloatArray], walks: np.ndarray, tied: float) -> ActiveSet:
-    """Move the linear term through some stops with few examples; with all, if others end on a wrong bound."""
+    """Return the active set moved to several linear terms in turn, if possible by the examples in `walks` alone.
+
+    All examples take part if another one would otherwise end on the wrong bound.
+    """
     few = np.flatnonzero(walks)
     if len(few) < len(walks) and not (state.gram.is_matrix and len(few) > MATRIX_AT_ONCE):
         part = state.restricted(few)
@@ -138,7 +142,7 @@ def _shifted(state: ActiveSet, stops: list[FloatArray], walks: np.ndarray, tied:
 
 
 def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
-    """Return the only feasible answer when one class is left: alpha = 0."""
+    """Return the active set of ``alpha = 0``, the only feasible alpha if the allowed examples have one label."""
     allowed = upper > 0
     label = float(problem.y[allowed][0]) if allowed.any() else 0.0
     bias = label * float(problem.linear[allowed].max(initial=0.0))
@@ -150,7 +154,7 @@ def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
 
 
 def _start(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | ActiveSet) -> Start:
-    """Return the start that a guess gives: the gradient at its plane and the examples in doubt."""
+    """Return the start that a guess gives: the gradient at its plane, and the examples whose bound is in doubt."""
     if isinstance(guess, ActiveSet):
         in_doubt = guess.upper != upper
         in_doubt[guess.margin] = True
@@ -166,7 +170,7 @@ def _start(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray
 
 
 def _vertex(gram: Gram, data: Data, solver: WorkingSetSolver, found: ApproximateSolution, unit: float) -> ActiveSet:
-    """Round to a state that is optimal for a linear term near that of the programme."""
+    """Return a vertex near an interior point, as an active set that is optimal for a nearby linear term."""
     y, upper, working, point = data.y, solver.upper, found.working, found.point
     box = upper[working]
     # A box can be far larger than any answer needs: an alpha that is a tiny share of it need not be on its bound.
@@ -190,7 +194,7 @@ def _vertex(gram: Gram, data: Data, solver: WorkingSetSolver, found: Approximate
 
 
 def _rounded(alpha: FloatArray, y: FloatArray, upper: FloatArray, bound: IntArray, margin: IntArray) -> FloatArray:
-    """Put some examples on their nearer bound, and rebalance with the margin."""
+    """Return alpha with the examples in `bound` on their nearer bound, rebalanced by those in `margin`."""
     alpha = alpha.copy()
     alpha[bound] = np.where(alpha[bound] < 0.5 * upper[bound], 0.0, upper[bound])
     alpha[margin] = _balanced(alpha[margin], y[margin], upper[margin], -float(np.delete(y * alpha, margin).sum()))
@@ -198,7 +202,7 @@ def _rounded(alpha: FloatArray, y: FloatArray, upper: FloatArray, bound: IntArra
 
 
 def _independent(gram: Gram, y: FloatArray, candidates: IntArray) -> IntArray:
-    """Return affinely independent examples among the candidates, by pivoted Cholesky."""
+    """Return a largest affinely independent subset of the candidates, by pivoted Cholesky factorisation."""
     if len(candidates) == 0:
         return candidates
     matrix = gram.block(candidates, candidates)
@@ -208,7 +212,7 @@ def _independent(gram: Gram, y: FloatArray, candidates: IntArray) -> IntArray:
 
 
 def _balanced(alpha: FloatArray, y: FloatArray, upper: FloatArray, total: float) -> FloatArray:
-    """Move margin values by a common amount within their box until ``y'alpha = total`` or the box ends."""
+    """Return alpha moved by ``step * y`` within its bounds, by the step with ``y'alpha`` nearest to `total`."""
 
     def moved(step: float) -> FloatArray:
         return np.clip(alpha + step * y, 0.0, upper)
@@ -232,7 +236,7 @@ def _made_optimal(
     gram: Gram, data: Data, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float, side: FloatArray,
     margin: IntArray,
 ) -> ActiveSet:  # fmt: skip
-    """Return the state with the nearest linear term for which it is optimal."""
+    """Return the active set of a vertex, with a linear term near the given one for which the vertex is optimal."""
     reached = gram.product(alpha) + data.y * bias
     gradient = reached - linear
     suited = linear.copy()

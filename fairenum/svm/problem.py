@@ -1,11 +1,11 @@
-"""The SVM training problem, with its kernel, claimed answers, proven answers and certificates.
+"""The SVM training problem, its kernel, and the types of unproven solutions, proven solutions and certificates.
 
-With labels ``y`` in {-1, +1}, kernel matrix ``K``, ``Q_ij = y_i y_j K_ij (+ ridge if i = j)``, a box ``0 <= alpha_i <=
-upper_i`` and a linear term ``p`` (ones by default)::
+With labels ``y`` in {-1, +1}, kernel matrix ``K``, ``Q_ij = y_i y_j K_ij (+ ridge if i = j)``, bounds ``0 <= alpha_i <=
+upper_i`` (the box) and a linear term ``p`` (ones by default)::
 
     maximise  f(alpha) = p'alpha - 1/2 alpha'Q alpha   subject to  y'alpha = 0
 
-Leaving example i out is ``upper[i] = 0``.
+Setting ``upper[i] = 0`` leaves example i out.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ LARGEST_NUMBER, COSTS = 1e100, (1e-100, 1e100)
 
 
 def read_only(numbers: npt.ArrayLike) -> FloatArray:
-    """Return a contiguous, read-only array of numbers, copied unless it is one already."""
+    """Return the numbers as a contiguous, read-only array of floats; an array that is so already is not copied."""
     return _protected(np.ascontiguousarray(numbers, dtype=np.float64), numbers)
 
 
 def _protected(array: npt.NDArray[Number], source: npt.ArrayLike) -> npt.NDArray[Number]:
-    """Make an array read-only, or a copy of it if its source could still write to it."""
+    """Return the array made read-only, or a read-only copy if its memory could still be written to through `source`."""
     if array.flags.writeable:
         array = array.copy() if array is source or array.base is not None else array
         array.flags.writeable = False
@@ -56,14 +56,17 @@ def _protected(array: npt.NDArray[Number], source: npt.ArrayLike) -> npt.NDArray
 
 
 def affordable(numbers: int, work: float, least: int, most: int | None = None) -> int:
-    """Return how many solves fit into an amount of work, within limits; each goes through `numbers` numbers."""
+    """Return how many solves fit into an amount of work, but at least `least` and at most `most`.
+
+    One solve goes through `numbers` matrix entries; `work` is the number of entries that all solves may go through.
+    """
     solves = max(least, int(work // numbers))
     return solves if most is None else min(solves, most)
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel function: ``x'z``, ``exp(-gamma |x - z|^2)`` or ``(gamma x'z + coef0)^degree``."""
+    """A kernel of rows x and z: ``x'z``, rbf ``exp(-gamma |x - z|^2)`` or poly ``(gamma x'z + coef0)^degree``."""
 
     name: Literal["linear", "rbf", "poly"] = "linear"
     gamma: float = 1.0
@@ -89,19 +92,19 @@ class Kernel:
         return self.of_products(inner_products(left, right), *lengths)
 
     def needs_distances(self, *squares: FloatArray) -> bool:
-        """Tell whether distances must be computed from differences because inner products lose digits.
+        """Tell whether an rbf kernel needs distances from differences of rows, since inner products would lose digits.
 
-        From inner products a distance is a difference of squares, wrong by their rounding: with a huge gamma, or far
-        from 0, not even equal rows would be equal.
+        The squared distance ``|x|^2 + |z|^2 - 2 x'z`` is wrong by the rounding errors of its terms: with a huge gamma,
+        or rows far from 0, even two equal rows would seem to differ. `squares` are the squared lengths of the rows.
         """
         return self.name == "rbf" and self.gamma * max(float(part.max(initial=0.0)) for part in squares) > CANCELLING
 
     def of_distances(self, squared: FloatArray) -> FloatArray:
-        """Turn squared distances into kernel values, in place."""
+        """Return the values of the rbf kernel, written over the given squared distances."""
         return np.exp(-self.gamma * squared, out=squared)
 
     def of_products(self, inner: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Return kernel values, in place if possible, given inner products and the squared lengths of both sides."""
+        """Return kernel values from inner products and both sides' squared row lengths; `inner` may be overwritten."""
         if self.name == "rbf":
             inner *= -2.0
             inner += left[:, None]
@@ -124,9 +127,10 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A proof about an answer: ``objective <= optimum <= bound``, whichever solver made it.
+    """Proven limits, ``objective <= optimum <= bound``, computed from some alpha, whichever solver found it.
 
-    ``bias_low`` and ``bias_high`` enclose every optimal bias; with a free support vector they coincide.
+    ``bias_low`` and ``bias_high`` enclose every optimal bias; they coincide if some alpha is strictly between its
+    bounds.
     """
 
     objective: float
@@ -136,32 +140,33 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """The width of the proven interval around the optimum."""
+        """The width of the proven interval around the optimum, ``bound - objective``."""
         return self.bound - self.objective
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a share of the objective; infinite if the objective is 0."""
+        """The gap divided by the absolute objective; 0 if the gap is not positive, infinite if the objective is 0."""
         if self.gap <= 0.0:
             return 0.0
         return self.gap / abs(self.objective) if self.objective and math.isfinite(self.gap) else math.inf
 
     def moved(self, offset: float) -> Certificate:
-        """Return the certificate with its biases moved by an offset."""
+        """Return the certificate with an offset added to both ends of the bias interval."""
         return Certificate(self.objective, self.bound, self.bias_low + offset, self.bias_high + offset)
 
     @property
     def bias(self) -> float:
-        """The middle of the bias interval; its finite end when the other is infinite."""
+        """The middle of the bias interval; the finite end if only one end is finite, 0 if neither is."""
         ends = [end for end in (self.bias_low, self.bias_high) if math.isfinite(end)]
         return sum(ends) / len(ends) if ends else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claim:
-    """An answer as a solver returns it, not yet proven; ``finished=False`` if the solver stopped at a limit of its own.
+    """An alpha as a solver returns it, not yet proven optimal.
 
-    ``handle`` may hold anything the solver needs to continue from this answer.
+    ``finished`` is False if the solver stopped at a limit of its own. ``handle`` may hold anything the solver needs to
+    continue from this alpha.
     """
 
     alpha: FloatArray
@@ -171,7 +176,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """An answer proven optimal within a box; ``slack`` is what each example misses of its margin."""
+    """An alpha proven optimal for ``0 <= alpha <= upper``; ``slack`` is how far each example misses its margin."""
 
     alpha: FloatArray
     upper: FloatArray
@@ -181,11 +186,11 @@ class Solution:
 
     @property
     def support(self) -> IntArray:
-        """The examples with ``alpha > 0``, sorted."""
+        """The indices of the examples with ``alpha > 0``, in ascending order."""
         return np.flatnonzero(self.alpha)
 
     def box_with(self, example: int, upper: float) -> FloatArray:
-        """Return the box with another upper bound for one example."""
+        """Return a read-only copy of the upper bounds, with another bound for one example."""
         box = self.upper.copy()
         box[example] = upper
         box.flags.writeable = False
@@ -194,28 +199,28 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class SvmProblem:
-    """A support vector machine to train: examples, box, kernel and linear term, checked and read-only.
+    """An SVM training problem: examples, costs, kernel and linear term, checked and read-only.
 
     Parameters
     ----------
     X
-        One row of features per example; an array, or a sparse one.
+        One row of features per example; a dense or sparse array.
     y
         Labels, -1 or +1.
     cost
         Price of a violated margin, C: one number, or one per example.
     copies
-        How many identical records each example stands for; its box is ``cost * copies``.
+        How many identical training rows each example stands for; its upper bound is ``cost * copies``.
     kernel
         The kernel function.
     linear
         The linear term of the objective; ones by default.
     unit
-        The scale of decision values: the margin. The mean linear term by default; it stays when a tilted problem
-        charges the linear term.
+        The scale of decision values: the margin. By default the mean absolute linear term; given explicitly for a
+        problem whose linear term was changed but whose scale was not.
     ridge
-        Added to the diagonal of the kernel matrix. With 0, ties between optimal answers are broken by the
-        canonical rule (see `tie_weights`); a positive ridge makes the optimum unique by changing the problem.
+        Added to the diagonal of the kernel matrix. With 0, several alpha may be optimal, of which `tie_weights`
+        selects one; a positive ridge makes the optimum unique by changing the problem.
     """
 
     X: Matrix
@@ -260,7 +265,7 @@ class SvmProblem:
         object.__setattr__(self, "upper", read_only(self.cost * self.copies))
 
     def checksum(self) -> int:
-        """Return a checksum of the arrays, to detect writes to them."""
+        """Return a CRC-32 checksum of X, y, linear term and upper bounds, to detect writes to these arrays."""
         parts = [self.X.data, self.X.indices] if is_sparse(self.X) else [self.X]
         return reduce(lambda total, part: crc32(part, total), [*parts, self.y, self.linear, self.upper], 0)
 
@@ -285,7 +290,7 @@ class SvmProblem:
             raise ProblemError(f"both labels are needed to train; all {n} examples have label {self.y[:1]}")
 
     def _check_magnitudes(self) -> None:
-        """Refuse numbers that double precision cannot square and sum."""
+        """Refuse features and costs that double precision cannot square and sum."""
         largest = float(np.abs(self.X.data if is_sparse(self.X) else self.X).max(initial=0.0))
         if largest > LARGEST_NUMBER:
             raise ProblemError(
@@ -304,7 +309,7 @@ class SvmProblem:
         return len(self.y)
 
     def counted(self, upper: FloatArray) -> IntArray:
-        """Return how many copies of each example a box allows."""
+        """Return how many identical rows per example some upper bounds allow: ``upper / cost``, rounded."""
         return np.rint(upper / self.cost).astype(np.intp)
 
     def product(self, alpha: FloatArray) -> FloatArray:
@@ -314,16 +319,16 @@ class SvmProblem:
         return np.asarray(self.y * self.decide(self.X, support, weights) + self.ridge * alpha)
 
     def decide(self, X: Matrix, support: IntArray, weights: FloatArray) -> FloatArray:
-        """Return ``sum_i weights_i k(x_i, x)`` over the support for each row of X."""
+        """Return ``sum_i weights_i k(x_i, x)`` over the training examples i in `support`, for each row x of X."""
         return self.kernel.summed(X, self.X[support], weights)
 
     @property
     def numbers(self) -> int:
-        """How many numbers one solve goes through."""
+        """The number of matrix entries one solve goes through: those of X with a linear kernel, else those of Q."""
         return self.size * (int(self.X.shape[1]) if self.kernel.name == "linear" else self.size)
 
     def affordable(self, work: float, least: int, most: int | None = None) -> int:
-        """Return how many solves of this problem fit into an amount of work, within limits."""
+        """Return how many solves of this problem fit into an amount of work; see the function `affordable`."""
         return affordable(self.numbers, work, least, most)
 
     def objective(self, alpha: FloatArray) -> float:
@@ -331,18 +336,18 @@ class SvmProblem:
         return float(self.linear @ alpha - 0.5 * (alpha @ self.product(alpha)))
 
     def certify(self, alpha: FloatArray, upper: FloatArray | None = None) -> Certificate:
-        """Prove how far an answer can be from the optimum within the box, from ``alpha`` alone; see `judge`."""
+        """Return the certificate of an alpha for some upper bounds, by default those of the problem; see `judge`."""
         return self.judge(alpha, self.upper if upper is None else upper, self.product(alpha))[0]
 
     def judge(self, alpha: FloatArray, upper: FloatArray, product: FloatArray) -> tuple[Certificate, FloatArray]:
-        """Return the certificate of an answer and the slack of every example, given ``product = Q alpha``.
+        """Return the certificate of an alpha and the slack of every example, given ``product = Q alpha``.
 
         Weak duality, for any bias b, with slack_i = max(0, p_i - product_i - y_i b)::
 
             f(alpha) <= optimum <= 1/2 alpha'Q alpha + sum_i upper_i slack_i
 
-        The right side is piecewise linear in b; the best b is a weighted quantile. A nonzero ``y'alpha`` is charged to
-        the objective at the price of the bias; an answer outside its box has the objective -inf.
+        The right side is piecewise linear in b and least at a weighted quantile, which is used. The stated objective is
+        ``f(alpha) - |b y'alpha|``, to account for a nonzero ``y'alpha``, or -inf if alpha is outside its bounds.
         """
         from fairenum.svm.certificate import judged
 
@@ -350,11 +355,12 @@ class SvmProblem:
         return Certificate(objective, bound, low, high), slack
 
     def tie_weights(self) -> FloatArray:
-        """Return the weights of the canonical tie-break: among optimal answers, the one of least ``weights'alpha``.
+        """Return weights that select one of several optimal alpha, the canonical one: that of least ``weights'alpha``.
 
-        The weights are generic, so the least is unique and a vertex: its margin examples are affinely independent. They
-        belong to the examples, not to the allowed set: if the canonical answer for a set has its support in a smaller
-        set, it is optimal there, too, among fewer candidates, and so still canonical. That is the paper's Assumption 1,
-        and it makes the enumeration exact on tied data.
+        The weights are generic, so the canonical alpha is unique and a vertex: its examples on the margin are affinely
+        independent. Each weight belongs to an example and does not depend on which examples are allowed. So if the
+        canonical alpha has its support in a smaller set of allowed examples, it is optimal there, too, among fewer
+        candidates, and hence still canonical. That is Assumption 1 of the paper whose enumeration is used here; it
+        makes the enumeration exact on tied data.
         """
         return np.random.default_rng(20190606).uniform(1.0, 2.0, self.size)

@@ -1,9 +1,9 @@
-"""A linear SVM with a smoothed hinge, whose plane is near that of the SVM itself.
+"""A linear SVM with a smoothed hinge loss, whose optimal plane is near that of the SVM itself.
 
-Within a width around the margin the hinge is a parabola. The loss is then smooth, and quadratic except for examples
-that enter and leave the width, so Newton's method needs a handful of steps in d dimensions, each about as long as an
-interior point's. The plane is wrong by a small share of the width. It only decides which examples are clearly on a
-bound, so its error costs time and nothing else.
+Within a width around the margin the hinge is a parabola. The loss is then smooth, and quadratic except where examples
+enter or leave that width, so Newton's method needs a handful of steps in d dimensions (d columns), each about as costly
+as a step of an interior point method. The plane is wrong by a small share of the width. It only decides which examples
+are clearly on a bound, so its error costs time and nothing else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STIFFNESS = 1e-9  # of the mean curvature, so that the system has a unique solut
 
 
 def squared(rows: Matrix, y: FloatArray, places: IntArray, weights: FloatArray) -> FloatArray:
-    """Return the weighted sum of outer products of some signed rows, with the label as a last column."""
+    """Return ``sum_i weights_i r_i r_i'`` over some examples i, where r_i is the signed row with its label appended."""
     matrix = np.zeros((rows.shape[1] + 1, rows.shape[1] + 1))
     if is_sparse(rows):
         add_squares(Nonzeros(rows.data, rows.indices, rows.indptr), y[places], places, weights, matrix)
@@ -44,7 +44,7 @@ def squared(rows: Matrix, y: FloatArray, places: IntArray, weights: FloatArray) 
 def add_squares(
     nonzeros: Nonzeros, labels: FloatArray, places: IntArray, weights: FloatArray, matrix: FloatArray
 ) -> None:
-    """Fill a matrix of zeros with `squared` of sparse rows; labels and weights are those of the places."""
+    """Fill a matrix of zeros with the result of `squared` for sparse rows; `labels` are those of `places`."""
     values, columns, starts = nonzeros
     last = len(matrix) - 1
     for k in range(len(places)):
@@ -62,7 +62,7 @@ def add_squares(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plane:
-    """Weights of the signed features, the bias, and the margin ``weights'z_i + y_i bias`` of every example."""
+    """A plane: weights, bias, and the margin ``weights'z_i + y_i bias`` of every example with signed features z_i."""
 
     weights: FloatArray
     bias: float
@@ -70,14 +70,14 @@ class Plane:
 
 
 class SmoothedSvm:
-    """A linear SVM with a smoothed hinge; `unit` is the scale of its margins."""
+    """A linear SVM with a smoothed hinge loss; `unit` is the scale of its margins."""
 
     def __init__(self, gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, unit: float) -> None:
         self._rows = signed_rows(gram)
         self._y, self._upper, self._linear, self._unit = y, upper, linear, unit
 
     def plane(self, start: Plane | None = None) -> Plane | None:
-        """Return a plane near the optimum, refined from a start if given; None if rounding prevents it."""
+        """Return an approximately optimal plane, from a start if one is given; None if rounding prevents it."""
         widths = (WIDTH,) if start else (WIDEST, WIDTH)
         plane = start or Plane(np.zeros(self._rows.shape[1]), 0.0, np.zeros(len(self._y)))
         try:
@@ -88,14 +88,14 @@ class SmoothedSvm:
         return plane
 
     def spanned(self, alpha: FloatArray, gradient: FloatArray) -> Plane:
-        """Return the plane of an answer, given its gradient."""
+        """Return the plane of an alpha, with the bias that its gradient implies."""
         weights = sums(alpha, self._rows)
         values = times(self._rows, weights)
         bias = float(np.mean(self._y * (self._linear + gradient - values)))
         return Plane(weights, bias, values + self._y * bias)
 
     def fitted(self, gradient: FloatArray) -> Plane | None:
-        """Return the plane that best fits a gradient near the margin; None if it is undetermined."""
+        """Return the plane that fits a gradient best, by least squares near the margin; None if it is not unique."""
         near = np.flatnonzero(np.abs(gradient) <= self._unit)
         matrix, right = squared(self._rows, self._y, near, np.ones(len(near))), self._linear[near] + gradient[near]
         matrix[np.diag_indices_from(matrix)] += STIFFNESS * matrix.trace() / len(matrix)
@@ -110,7 +110,7 @@ class SmoothedSvm:
         return Plane(weights, bias, times(self._rows, weights) + self._y * bias)
 
     def _settled(self, plane: Plane, width: float) -> Plane:
-        """Take Newton steps until they hardly move the plane."""
+        """Return the plane after Newton steps for a hinge of one width; the last step hardly moves it."""
         value = self._value(plane, width)
         for _ in range(STEPS):
             slope = self._slope(plane, width)
@@ -138,7 +138,7 @@ class SmoothedSvm:
         return np.append(plane.weights - sums(weights, self._rows), -float(weights @ self._y))
 
     def _stiffened(self, plane: Plane, width: float) -> FloatArray:
-        """Return the Hessian of the smoothed loss."""
+        """Return the Hessian of the smoothed loss, with a little added for the bias so that it is not singular."""
         near = np.flatnonzero((np.abs(self._linear - plane.margins) < width) & (self._upper > 0.0))
         matrix = squared(self._rows, self._y, near, self._upper[near] / (2.0 * width))
         matrix[np.diag_indices(len(matrix) - 1)] += 1.0
@@ -147,7 +147,7 @@ class SmoothedSvm:
 
 
 def signed_rows(gram: Gram) -> Matrix:
-    """Return the signed features of a linear Gram, sparse where the Gram is."""
+    """Return the signed features of a linear Gram, as a sparse table if the Gram holds them so."""
     values, columns, starts = gram.nonzeros
     if len(starts) == 0:
         return gram.table

@@ -1,12 +1,13 @@
-"""The SVM in the form that general quadratic solvers take: sparse matrices, scaled to a box near one.
+"""The SVM as a quadratic programme for general solvers: sparse matrices, scaled so that upper bounds are near 1.
 
-With ``alpha = scale * share`` and, for a linear kernel, the plane ``w = sqrt(scale) * Z'share`` as variables of their
-own (``Z_i = y_i x_i``, centred)::
+With ``alpha = scale * share`` and, for a linear kernel, the weight vector ``w = sqrt(scale) * Z'share`` as variables of
+their own (``Z_i = y_i x_i``, centred)::
 
     minimise  1/2 |w|^2 + scale * ridge / 2 |share|^2 - p'share     subject to
               y'share = 0,   sqrt(scale) * Z'share - w = 0,   0 <= share <= upper / scale
 
-which has n d numbers where the kernel matrix has n^2. Other kernels keep ``scale * Q`` and the one equation.
+which has n d numbers (n examples, d columns) where the kernel matrix has n^2. Other kernels keep the quadratic term
+``scale * Q`` and the equation ``y'share = 0`` alone.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from fairenum.svm.sparse_or_dense import is_sparse
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseForm:
-    """``min 1/2 x'Px + q'x`` subject to ``A x = 0`` and a box on the first entries of x, the shares.
+    """``min 1/2 x'Px + q'x`` with ``A x = 0`` and bounds on the first entries of x, the shares ``alpha / scale``.
 
-    ``quadratic`` is the upper triangle of P. Both matrices are SciPy's older CSC type, which solvers ask for.
+    ``quadratic`` is the upper triangle of P, ``linear`` is q and ``equations`` is A. Both matrices are of SciPy's older
+    CSC type, which solvers ask for.
     """
 
     problem: SvmProblem
@@ -42,15 +44,15 @@ class SparseForm:
 
     @property
     def variables(self) -> int:
-        """Number of variables: the shares, and the plane if it is included."""
+        """Number of variables: the shares, and the entries of the weight vector if it is included."""
         return len(self.linear)
 
     def box(self, upper: FloatArray) -> FloatArray:
-        """Return the upper bounds of the shares."""
+        """Return the upper bounds of the shares, given those of alpha."""
         return upper / self.scale
 
     def alpha(self, x: FloatArray, upper: FloatArray) -> FloatArray:
-        """Return alpha for a solver's variables, clipped to the box and balanced so that it is feasible."""
+        """Return alpha for a solver's variables, made feasible: within its bounds, and with ``y'alpha = 0``."""
         y, alpha = self.problem.y, np.clip(self.scale * x[: self.size], 0.0, upper)
         positive, negative = (float(alpha[y == label].sum()) for label in (1.0, -1.0))
         if positive != negative:  # shrink the heavier class
@@ -58,11 +60,11 @@ class SparseForm:
         return read_only(alpha)
 
     def certify(self, alpha: FloatArray, upper: FloatArray) -> Certificate:
-        """Prove how far an answer is from the optimum; biases refer to the centred features."""
+        """Return the certificate of an alpha; its biases refer to the centred features."""
         return self.problem.judge(alpha, upper, self.gram.product(alpha))[0]
 
     def warm_start(self, alpha: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the variables of an answer, and its multipliers of the box and of the equations."""
+        """Return the variables that belong to an alpha, and the multipliers of the bounds and the equations."""
         share = alpha / self.scale
         plane = self.equations[1:, : self.size] @ share
         bias = self.certify(alpha, upper).bias
@@ -71,7 +73,7 @@ class SparseForm:
 
 
 def sparse_form(problem: SvmProblem) -> SparseForm:
-    """Return the problem with the plane as variables if that is shorter, else with the kernel matrix."""
+    """Return a problem in sparse form: with the weight vector as variables if that is smaller, else with Q."""
     n, d = problem.X.shape
     gram = open_gram(problem)
     scale = min(float(problem.upper.max()), LARGEST_BOX * needed_alpha(gram, problem.linear))
@@ -95,7 +97,7 @@ def _with_plane(problem: SvmProblem, scale: float) -> tuple[sparse.csc_matrix, s
 
 
 def _centred(problem: SvmProblem) -> sparse.csr_array:
-    """Return the signed, centred features; mostly-zero columns of a sparse table keep their zeros."""
+    """Return the signed, centred features as a sparse table; mostly-zero columns of a sparse X are not centred."""
     if is_sparse(problem.X):
         return sparse.csr_array(signed(problem, centre_of(problem.X)))
     return sparse.csr_array(problem.y[:, None] * (problem.X - problem.X.mean(axis=0)))

@@ -39,7 +39,7 @@ def as_matrix(table: object) -> Matrix:
 
 
 def as_csr(table: object) -> Sparse:
-    """Return a table as canonical CSR: no stored zeros, columns sorted and unique, 32-bit indices."""
+    """Return a table in CSR form, without stored zeros, with sorted and unique columns and 32-bit indices."""
     is_csr = isinstance(table, sparse.csr_array) and table.dtype == np.float64
     rows: Sparse = table if is_csr else sparse.csr_array(table, dtype=np.float64)  # type: ignore[assignment,call-overload]
     if rows.has_canonical_format and rows.indices.dtype == np.int32 and rows.data.all():
@@ -56,17 +56,17 @@ def times(table: Matrix, vector: FloatArray) -> FloatArray:
 
 
 def sums(weights: FloatArray, table: Matrix) -> FloatArray:
-    """Return a weighted sum of the rows, or one per row of weights."""
+    """Return the weighted sum of the rows; given a matrix of weights, one such sum per row of weights."""
     return np.asarray(weights @ table)
 
 
 def is_mostly_zero(table: Matrix) -> bool:
-    """Tell whether skipping the zeros of a table is faster than multiplying by them."""
+    """Tell whether a table has so few nonzeros that skipping the zeros is faster than multiplying by them."""
     return bool(filled(table) <= SPARSE * table.shape[0] * table.shape[1])
 
 
 def filled(table: Matrix) -> int:
-    """Return the number of nonzero entries."""
+    """Return the number of nonzero entries of a table."""
     return int(table.nnz if is_sparse(table) else np.count_nonzero(table))
 
 
@@ -77,7 +77,10 @@ def compact(table: Matrix) -> Matrix:
 
 
 def bytes_of(rows: int, columns: int, filled: int | None = None) -> int:
-    """Return the memory of a table whose rows have `filled` nonzeros, or no zeros if that is not given."""
+    """Return the bytes of a table in the form that `compact` gives it; `filled` is the number of nonzeros per row.
+
+    Without `filled`, all entries count as nonzero.
+    """
     is_sparse_one = filled is not None and rows * columns >= LARGE and filled <= SPARSE * columns
     return rows * (12 * filled + 4 if filled is not None and is_sparse_one else 8 * columns)
 
@@ -102,7 +105,7 @@ def frozen(table: Sparse) -> Sparse:
 
 
 def first_not_finite(table: Matrix) -> int | None:
-    """Return the first row with a number that is not finite, or None."""
+    """Return the index of the first row that has a number that is not finite, or None if all are finite."""
     if is_sparse(table):
         wrong = np.flatnonzero(~np.isfinite(table.data))
         return int(np.searchsorted(table.indptr, wrong[0], side="right")) - 1 if wrong.size else None
@@ -123,7 +126,7 @@ def squares(table: Matrix) -> FloatArray:
 
 
 def turned(table: Matrix) -> FloatArray:
-    """Return rows with equal inner products in as many columns as there are rows, to shorten wide tables."""
+    """Return a square table whose rows have the same inner products as those of a wide table, to replace it."""
     values, vectors = np.linalg.eigh(inner_products(table, table))
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
@@ -145,7 +148,10 @@ def scaled_square(table: Matrix, weights: FloatArray) -> FloatArray:
 
 
 def precise_sum(weights: FloatArray, table: Matrix) -> FloatArray:
-    """Return ``weights @ table`` in extended precision: with a box of 1000, ten digits of a plane cancel."""
+    """Return ``weights @ table``, summed in extended precision.
+
+    With upper bounds of 1000, ten digits of a weight vector cancel in this sum.
+    """
     used, total = np.flatnonzero(weights), np.zeros(table.shape[1], np.longdouble)
     for start in range(0, len(used), SUMMED):  # few enough for the processor's cache
         some = used[start : start + SUMMED]
@@ -163,14 +169,14 @@ def _precise_product(weights: FloatArray, table: Matrix) -> FloatArray:
 
 
 def average(table: Matrix, weights: FloatArray | None = None) -> FloatArray:
-    """Return the weighted mean of the rows."""
+    """Return the mean of the rows, weighted if weights are given."""
     if is_sparse(table):
         return np.asarray(table.mean(axis=0) if weights is None else (weights @ table) / weights.sum())
     return np.asarray(np.average(table, 0, weights))
 
 
 def variance(table: Matrix, weights: FloatArray | None = None) -> float:
-    """Return the variance of all numbers, each row counted by its weight."""
+    """Return the variance of all numbers of a table around their mean, each row counted by its weight."""
     if is_sparse(table):
         width, counting = table.shape[1], np.ones(table.shape[0]) if weights is None else weights
         mean = float(counting @ table.sum(axis=1)) / (width * counting.sum())
@@ -186,7 +192,7 @@ def variance(table: Matrix, weights: FloatArray | None = None) -> float:
 
 
 def stacked(tables: Sequence[Matrix]) -> Matrix:
-    """Return one table with the rows of several."""
+    """Return one table with the rows of several tables, one after the other."""
     if any(is_sparse(table) for table in tables):
         return as_csr(sparse.vstack([sparse.csr_array(table) for table in tables], format="csr"))
     return np.vstack([dense(table) for table in tables])
@@ -202,7 +208,8 @@ def beside(table: Matrix, column: FloatArray) -> Matrix:
 def places(table: Matrix, *columns: FloatArray) -> tuple[IntArray, IntArray]:
     """Return the first position of each distinct row, and each row's index among the distinct ones.
 
-    Rows are equal if they and their entries in all further columns agree bit by bit; 0.0 equals -0.0.
+    Rows are equal if they agree in all columns of the table and in the further `columns`. Numbers are compared bit by
+    bit, except that 0.0 equals -0.0.
     """
     known: dict[bytes, int] = {}
     keys = _keys(table, columns)
@@ -213,12 +220,12 @@ def places(table: Matrix, *columns: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def distinct(table: Matrix) -> Matrix:
-    """Return the distinct rows, in order of appearance."""
+    """Return the distinct rows of a table, in order of appearance."""
     return table[places(table)[0]]
 
 
 def _keys(table: Matrix, columns: Sequence[FloatArray]) -> Iterator[bytes]:
-    """Yield a bytes key for each row."""
+    """Yield a key for each row, the same for equal rows."""
     for start in range(0, table.shape[0], BLOCK):
         block = slice(start, start + BLOCK)
         further = np.column_stack([np.empty((table[block].shape[0], 0)), *(column[block] for column in columns)])

@@ -1,8 +1,8 @@
-"""Walks that move a model to the other side of one row: the row enters as an example, and its weight rises.
+"""Walks: paths on which an added row gains weight until the model puts it on the other side of the threshold.
 
-The row has the label of that other side and starts with weight 0, where the state is still optimal. The weight rises
-until the row reaches its margin, all other optimality conditions being kept (`fairenum.svm.path`). `FastWalk` is for
-linear kernels, `ExactWalk` for all.
+The row enters as an example with the label of that other side and weight (alpha) 0, where the active set is still
+optimal. The weight rises until the row reaches its margin, all other optimality conditions being kept
+(`fairenum.svm.path`). `FastWalk` is for linear kernels, `ExactWalk` for all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TIE_WEIGHT = 1.5  # of the row, like those of examples
 
 
 class FastWalk:
-    """Fast walks from one state of a linear model; ties are broken by a tiny share of the mean linear term."""
+    """Approximate walks from one optimal linear model; a tiny shift of the linear term, `tie_shift`, breaks ties."""
 
     def __init__(
         self, problem: SvmProblem, gram: LinearGram, state: ActiveSet, value: float, tie_shift: float = TIE_SHIFTS[0]
@@ -43,7 +43,7 @@ class FastWalk:
         self._scratch = fast_walk_loop.Scratch(*columns, *border)
 
     def across(self, row: FloatArray, side: float, missing: float, enough: float) -> tuple[int, FloatArray, float]:
-        """Walk until the row reaches its margin or a loss of `enough` is proven; see `ExactWalk.across`."""
+        """Raise a row's weight until it reaches its margin or a loss of `enough` is proven; see `ExactWalk.across`."""
         state = self._state
         for target, source in zip(state, self._start, strict=True):
             target[...] = source
@@ -54,7 +54,7 @@ class FastWalk:
 
 
 def _opened(state: ActiveSet, gram: LinearGram, value: float) -> fast_walk_loop.State:
-    """Return a copy of a state in the form that the compiled fast walk moves."""
+    """Return a copy of an active set in the form that the compiled fast walk changes in place."""
     size, plane = len(state.margin), gram.planes(state.alpha[None])[0]
     room = max(size, len(plane) + 2) + 2
     examples, inverse = np.zeros(room, np.int64), np.zeros((room, room))
@@ -65,7 +65,7 @@ def _opened(state: ActiveSet, gram: LinearGram, value: float) -> fast_walk_loop.
 
 
 class ExactWalk:
-    """Exact walks from one optimal state, which has room for the row as one more example."""
+    """Exact walks from one optimal active set, with room for the row as one more example."""
 
     def __init__(self, state: ActiveSet, value: float) -> None:
         self._value, self._count = value, len(state.alpha)
@@ -84,10 +84,10 @@ class ExactWalk:
         self._margin, self._bias, self._limit = state.margin_set(), state.bias, breakpoint_limit(state)
 
     def across(self, row: FloatArray, side: float, missing: float, enough: float) -> tuple[int, FloatArray, float]:
-        """Walk until the row reaches its margin or a loss of `enough` is proven; return the status, alpha and bias.
+        """Raise a row's weight until it reaches its margin or a loss of `enough` is proven; return status, alpha, bias.
 
-        `row` holds features, or inner products with all examples and itself for a kernel matrix; `side` is its label,
-        `missing` what it misses of its margin at the start.
+        `row` holds features or, for a kernel matrix, the inner products with all examples and with itself; `side` is
+        its label, `missing` how far it falls short of its margin at the start.
         """
         data = self._data[side]
         _put(data, side * row, self._count)
@@ -100,7 +100,7 @@ class ExactWalk:
 
 
 def _grown(data: path_loop.Data) -> path_loop.Data:
-    """Return the data with room for one more row of the table."""
+    """Return a copy of the data with room for one more row in the table, and for one more column in a matrix."""
     n, d = len(data.y), data.table.shape[1]
     weights = np.append(data.weights, TIE_WEIGHT)
     if data.is_matrix:
@@ -119,7 +119,7 @@ def _grown(data: path_loop.Data) -> path_loop.Data:
 
 
 def _put(data: path_loop.Data, row: FloatArray, place: int) -> None:
-    """Write the last row of the table, and the last column of a matrix."""
+    """Write a row into the table at index `place`, the last one, and into the last column of a matrix."""
     if data.is_matrix:
         data.table[place] = row
         data.table[:, place] = row

@@ -1,11 +1,11 @@
-"""Interior points of a working set: the examples whose bound is in doubt, with all others fixed on a bound.
+"""Interior points for a working set: the examples whose bound is in doubt, with all others fixed on a bound.
 
-Of many examples few are near the margin, and a plane near the answer shows the bound of all others. An interior point
-of those few costs a small share of one for all. The plane it spans then checks the rest: if more than a few are on a
-wrong bound, the working set grows.
+Of many examples few are near the margin, and a plane near the optimal one shows whether alpha of the others is 0 or
+``upper``. An interior point for those few costs a small share of one for all. The plane it gives then checks the rest:
+if more than a few are on the wrong bound, the working set grows.
 
-The first plane is that of a smoothed SVM (`fairenum.svm.smoothing`), started from a neighbour if there is one. Where
-that would cost too much, it is the neighbour's own, or that of a sample of the examples.
+The first plane is that of a smoothed SVM (`fairenum.svm.smoothing`), started from a given plane if there is one. Where
+that would cost too much, it is the given plane itself, or that of a sample of the examples.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ FEW_WRONG = 100  # examples on a wrong bound that are added without growing the 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Start:
-    """A start for the solver: a plane thought to be near the answer's.
+    """A given plane, thought to be near the optimal one, from which the solver starts.
 
-    ``gradient`` is taken at that plane; ``in_doubt`` marks examples that must join the working set; ``alpha`` spans the
-    plane, if it belongs to the same linear term. With ``is_close`` the gradient shows the bounds of all examples that
-    are not in doubt.
+    ``gradient`` is taken at that plane; ``in_doubt`` marks examples that must join the working set; ``alpha`` gives the
+    plane, or is None if it belongs to another linear term. With ``is_close`` the sign of the gradient shows the bound
+    of every example that is not in doubt.
     """
 
     gradient: FloatArray
@@ -50,7 +50,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApproximateSolution:
-    """An interior point of the examples in ``working``, and alpha and gradient of all; others are on a bound."""
+    """An interior point for the examples in ``working``, and alpha and gradient of all; the others are on a bound."""
 
     alpha: FloatArray
     working: IntArray
@@ -59,7 +59,7 @@ class ApproximateSolution:
 
 
 class WorkingSetSolver:
-    """Solves a quadratic programme by working sets: Gram, labels, box, linear term, and the scale `unit` of margins."""
+    """Solver by working sets for one quadratic programme; `unit` is the scale of its margins."""
 
     def __init__(self, gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, unit: float) -> None:
         self.gram, self.y, self.upper, self.linear, self.unit = gram, y, upper, linear, unit
@@ -67,7 +67,10 @@ class WorkingSetSolver:
         self._count = int(np.count_nonzero(self.allowed))
 
     def solve(self, start: Start | None = None, accuracy: float = TARGET) -> ApproximateSolution:
-        """Solve to an accuracy relative to the objective over growing working sets, in the end over all examples."""
+        """Return an approximate optimum found on growing working sets or, once these are too large, on all examples.
+
+        `accuracy` is relative to the objective.
+        """
         plan = self._plan(start)
         if plan is not None:
             gradient, works, size = plan
@@ -87,7 +90,7 @@ class WorkingSetSolver:
         return self.solve_all(accuracy)
 
     def _plan(self, start: Start | None) -> tuple[FloatArray, BoolArray, int] | None:
-        """Return a gradient, the examples in doubt and the size of the first working set; None to solve for all."""
+        """Return a gradient, a mask of examples in doubt, and the first working set's size; None to solve for all."""
         nobody = np.zeros_like(self.allowed)
         if start is not None and start.is_close:
             return start.gradient, start.in_doubt & self.allowed, 0
@@ -101,7 +104,7 @@ class WorkingSetSolver:
         return (self._by_a_sample(), nobody, size) if self._count > 2 * SAMPLE else None
 
     def _smoothed(self, start: Start | None) -> FloatArray | None:
-        """Return the gradient at the smoothed SVM's plane; None if that would cost too much."""
+        """Return the gradient at the smoothed SVM's plane; None if that fails or would cost too much."""
         if self.gram.is_matrix or self.gram.ridge or self.gram.table.shape[1] ** 2 > self._count:
             return None
         svm, near = SmoothedSvm(self.gram, self.y, self.upper, self.linear, self.unit), None
@@ -113,11 +116,11 @@ class WorkingSetSolver:
         return None if plane is None else plane.margins - self.linear
 
     def _largest(self) -> float:
-        """Return the size beyond which a working set saves no time."""
+        """Return the number of examples beyond which a working set saves no time."""
         return min(LARGEST_SHARE * self._count, MATRIX_AT_ONCE if self.gram.is_matrix else np.inf)
 
     def solve_all(self, accuracy: float = TARGET) -> ApproximateSolution:
-        """Solve for all examples at once; refuse too many examples of a kernel matrix."""
+        """Return an approximate optimum, solved for all examples at once; refuse a kernel matrix of too many."""
         if self.gram.is_matrix and self._count > MATRIX_AT_ONCE:
             raise SolverOverwhelmed(
                 f"of {self._count} examples too many are near the margin of an SVM with this kernel (at most "
@@ -127,13 +130,16 @@ class WorkingSetSolver:
         return self._solved(np.zeros_like(self.upper), np.flatnonzero(self.allowed), accuracy)
 
     def wrong(self, found: ApproximateSolution) -> BoolArray:
-        """Tell which examples are on the wrong bound."""
+        """Return a mask of the examples outside the working set whose gradient shows that their bound is wrong."""
         outside = self.allowed.copy()
         outside[found.working] = False
         return outside & np.where(found.alpha > 0.0, found.gradient > 0.0, found.gradient < 0.0)
 
     def _nearest(self, gradient: FloatArray, size: int) -> BoolArray:
-        """Mark the `size` examples whose bound is least certain; long examples move more when the plane does."""
+        """Return a mask of the `size` examples whose bound is least certain, by gradient relative to length.
+
+        Long examples count as less certain because their gradient changes more when the plane moves.
+        """
         if size == 0:
             return np.zeros_like(self.allowed)
         diagonal = self.gram.diagonal
@@ -144,7 +150,7 @@ class WorkingSetSolver:
         return np.asarray(distance <= np.partition(distance, place)[place])
 
     def _on(self, gradient: FloatArray, works: BoolArray, accuracy: float) -> ApproximateSolution | None:
-        """Solve for a working set; None if it cannot balance the labels of the other examples."""
+        """Solve for a working set, with all others on the bound that the gradient shows; None if that is infeasible."""
         alpha = np.where(gradient < 0.0, self.upper, 0.0)
         total = -float(self.y[~works] @ alpha[~works])
         capacity = self.y[works] * self.upper[works]
@@ -164,7 +170,7 @@ class WorkingSetSolver:
         return ApproximateSolution(alpha, working, point, gradient)
 
     def _by_a_sample(self) -> FloatArray:
-        """Return the gradient at the plane of a sample of each label, with boxes scaled up to stand for all."""
+        """Return the gradient at the optimal plane of a sample, its upper bounds scaled to the total of each label."""
         upper = np.zeros_like(self.upper)
         for label in (-1.0, 1.0):
             own = np.flatnonzero(self.allowed & (self.y == label))

@@ -1,4 +1,4 @@
-"""The native solver's workspace: cold starts by interior point, then exact paths from optimum to optimum."""
+"""Workspace of the native solver: an interior point for the first optimum, then exact paths to further ones."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from fairenum.svm.problem import Claim, FloatArray, Solution, SvmProblem
 
 
 class PathWorkspace:
-    """A problem to solve from scratch, from a start, or along a path from a parent; answers carry their state."""
+    """A problem opened in the native solver; every claim has its active set as handle, from which paths start."""
 
     def __init__(self, problem: SvmProblem) -> None:
         warm_up()
         self.problem, self._gram = problem, open_gram(problem)
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
-        """Return the canonical optimum within the box."""
+        """Return the optimum for some upper bounds; among several the canonical one (`SvmProblem.tie_weights`)."""
         try:
             return _claim(optimal_state(self._gram, self.problem, upper, _guess(start)))
         except PathStuck as stuck:
@@ -26,26 +26,26 @@ class PathWorkspace:
             ) from stuck
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> PathRemoval:
-        """Start a removal path from the parent's optimum."""
+        """Return a path from the parent's optimum that lowers one example's upper bound; it is followed on request."""
         return PathRemoval(self, parent, RemovalPath(self._state(parent), parent.certificate.objective, example, upper))
 
     def admit(self, parent: Solution, example: int, upper: float) -> Claim:
-        """Follow the parent's optimum while an example is admitted; among ties the answer need not be canonical."""
+        """Return an optimum after a left-out example gets an upper bound; among several optima, any of them."""
         try:
             return _claim(admitted(self._state(parent), example, upper))
         except PathStuck:
             return self.solve(parent.box_with(example, upper))
 
     def park(self, solution: Solution) -> Parked:
-        """Return the active set of an answer alone, to save memory."""
+        """Return a solution in a compact form, its active set alone, to save memory."""
         return self._state(solution).parked()
 
     def resume(self, parked: Parked, upper: FloatArray) -> Claim:
-        """Restore a parked answer from its active set."""
+        """Return the claim of a compact form, given the upper bounds it was solved for."""
         return _claim(resumed(parked, self._gram, self.problem, upper))
 
     def _state(self, parent: Solution) -> ActiveSet:
-        """Return the parent's state, recomputed if another solver made the answer."""
+        """Return the parent's active set, computed anew if another solver made the parent."""
         state = parent.handle
         if isinstance(state, ActiveSet):
             return state
@@ -53,7 +53,7 @@ class PathWorkspace:
 
 
 class PathRemoval:
-    """The removal of one example along a path; solved from scratch if rounding leads the path astray."""
+    """A path that lowers one example's upper bound; solved from scratch if rounding keeps it from its end."""
 
     __slots__ = ("_parent", "_path", "_workspace", "bound")
 
@@ -62,7 +62,7 @@ class PathRemoval:
         self.bound = path.bound
 
     def tighten(self, below: float) -> Claim | None:
-        """Follow the path until the child is solved, or until its bound is under `below` (None)."""
+        """Follow the path; return the claim at its end, or None as soon as `bound` is less than `below`."""
         path = self._path
         try:
             arrived = path.advance(below)
@@ -72,14 +72,14 @@ class PathRemoval:
         return _claim(path.state) if arrived and path.state else None
 
     def _solved_anew(self) -> Claim:
-        """Solve the child from scratch after rounding led the path astray."""
+        """Return the claim at the end of the path, solved from scratch, and lower the bound to its objective."""
         claim = self._workspace.solve(self._parent.box_with(self._path.example, self._path.target))
         self.bound = min(self.bound, self._workspace.problem.objective(claim.alpha))
         return claim
 
 
 def _guess(start: Solution | None) -> FloatArray | ActiveSet | None:
-    """Return the start's state, or its alpha if another solver made it."""
+    """Return the active set of a start, or its alpha if another solver made it; None if there is no start."""
     if start is None:
         return None
     return start.handle if isinstance(start.handle, ActiveSet) else start.alpha
