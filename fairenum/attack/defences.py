@@ -60,7 +60,7 @@ Defence = Callable[[Aftermath], BoolArray]
 
 
 def knn_relabelling(after: Aftermath) -> BoolArray:
-    """Train after giving each row the majority label of its ten nearest neighbours (Paudice et al., 2018)."""
+    """Decide by an SVM trained on the majority label of each row's ten nearest neighbours (Paudice et al., 2018)."""
     X, y = dense(after.train.X), after.train.y
     votes = np.array([y[nearest_rows(X, row)].sum() for row in range(len(y))])
     return after.refit(np.arange(len(y)), np.where(votes == 0.0, y, np.sign(votes)))
@@ -74,7 +74,7 @@ def nearest_rows(X: FloatArray, row: int) -> IntArray:
 
 
 def loss_removal(after: Aftermath) -> BoolArray:
-    """Train without the rows of largest hinge loss, as many as labels were flipped."""
+    """Decide by an SVM trained without the rows of largest hinge loss, as many rows as labels were flipped."""
     X, y = after.train.X, after.train.y
     losses = row_class_weights(after.svm, y) * np.maximum(0.0, 1.0 - y * after.models[0].decision_function(X))
     losses = np.round(losses, ROUNDING_DIGITS)  # so that rounding errors do not decide ties
@@ -98,7 +98,7 @@ def fairest_guided(after: Aftermath) -> BoolArray:
 
 
 def _mitigating(mitigation: Mitigation) -> Defence:
-    """Return a defence that applies a mitigation; if its decisions are probabilities, one decision is drawn per row."""
+    """Return a defence that applies a mitigation; if it gives probabilities, one decision is drawn for each row."""
 
     def decide(after: Aftermath) -> BoolArray:
         rows = (after.train, after.chosen_by, after.holdout)

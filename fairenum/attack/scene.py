@@ -1,4 +1,4 @@
-"""The data of an attacker, and an SVM of the training rows that can be solved with any labels flipped.
+"""The data of an attacker, and an SVM of the training rows that can be solved with any of their labels flipped.
 
 The SVM problem holds every row twice, once with each label, and one of the two is left out. To flip a label is to
 exchange them: by following two exact solution paths from the previous optimum if the solver supports it, or else by
@@ -26,7 +26,7 @@ from fairenum.svm.sparse_or_dense import Matrix, stacked
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """The data of an attacker. A strategy is a function of a scene and a budget that returns the rows to flip.
+    """The data of an attacker, from which an attack strategy chooses the rows to flip.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Scene:
 
 
 class FlippableSvm:
-    """The SVM of a scene's training rows, to be solved with any labels flipped.
+    """The SVM of a scene's training rows, which can be solved with any of their labels flipped.
 
     A flipped row has the class weight of its new label; balanced class weights are those of the labels before any flip.
 

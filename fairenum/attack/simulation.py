@@ -125,7 +125,7 @@ def _levels(measured: Sequence[Measured], level: float) -> Levels:
 
 
 def _recovery(attacks: Sequence[Attacked], gap_change: FloatArray, level: float) -> Recovery:
-    """Return the share of trials in which a listed model has no larger gap than before the attack, and no more error.
+    """Return how often a listed model has a gap no larger than before the attack, and no more error than model 1.
 
     This is also measured among the trials in which the attack raised the gap.
     """
@@ -301,9 +301,9 @@ def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
 
 
 def _target(dataset: Dataset, groups: Groups, asked: str | None) -> str:
-    """Return the name of the target group: the one asked for, by default that of fewest favourable labels, as a rate.
+    """Return the name of the target group: the one asked for, or by default that of the lowest base rate.
 
-    By default, only groups that are compared can be targets.
+    The base rate is the share of favourable labels; only groups that are compared are targets by default.
     """
     if asked is None:
         favoured = np.bincount(groups.codes, weights=dataset.y, minlength=len(groups.names)) / groups.sizes
@@ -374,7 +374,7 @@ def _compared(state: RunState) -> Dataset:
 
 
 def _config(document: AuditDocument, state: RunState) -> AttackConfig:
-    """Return options of a simulation, with those that an audit has, too, taken from the audit."""
+    """Return options of a simulation; those that an audit also has are taken from the given audit."""
     shared = {option.name for option in fields(AttackConfig)} & {option.name for option in fields(state.asked)}
     found = document.config.svm
     svm = replace(state.asked.svm, C=found.C, class_weight=found.class_weight)

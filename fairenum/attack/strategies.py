@@ -26,7 +26,7 @@ MOST_ROUNDS = 100  # iterations of `alfa`, which usually ends after a few
 
 
 def paper(scene: Scene, budget: int) -> IntArray:
-    """Flip random rows with a favourable label in the target group, or an unfavourable label in another group.
+    """Return random rows with a favourable label in the target group, or an unfavourable label in another group.
 
     This is the attack in the paper.
     """
@@ -35,23 +35,23 @@ def paper(scene: Scene, budget: int) -> IntArray:
 
 
 def random(scene: Scene, budget: int) -> IntArray:
-    """Flip random rows, in the direction of the scene, if it has one."""
+    """Return random rows, among those that may be flipped in the direction of the scene."""
     return scene.candidates(scene.flippable(), budget, "rows to flip in that direction")[:budget]
 
 
 def group(scene: Scene, budget: int) -> IntArray:
-    """Flip random rows of the target group to the label of the scene's direction, by default to unfavourable."""
+    """Return random rows of the target group, to be flipped in the scene's direction, by default to unfavourable."""
     allowed = scene.in_target & scene.flippable(UNFAVOURABLE)
     return scene.candidates(allowed, budget, "rows of that group to flip in that direction")[:budget]
 
 
 def margin_near(scene: Scene, budget: int) -> IntArray:
-    """Flip the rows nearest to the decision boundary of the model before the attack; ties are broken at random."""
+    """Return the rows nearest to the decision boundary of the model before the attack; ties are broken at random."""
     return _by_distance(scene, budget, 1.0)
 
 
 def margin_far(scene: Scene, budget: int) -> IntArray:
-    """Flip the rows farthest from the decision boundary of the model before the attack; ties are broken at random."""
+    """Return the rows farthest from the decision boundary of the model before the attack; ties are broken at random."""
     return _by_distance(scene, budget, -1.0)
 
 
@@ -62,13 +62,13 @@ def _by_distance(scene: Scene, budget: int, sign: float) -> IntArray:
 
 
 def support(scene: Scene, budget: int) -> IntArray:
-    """Flip random rows among the support vectors of the model before the attack."""
+    """Return random rows among the support vectors of the model before the attack."""
     allowed = scene.flippable() & np.isin(np.arange(len(scene.train)), scene.fit().support)
     return scene.candidates(allowed, budget, "support vectors to flip in that direction")[:budget]
 
 
 def greedy_parity(scene: Scene, budget: int) -> IntArray:
-    """Flip one row after another, each time the row whose flip gives the retrained model the largest gap.
+    """Return rows chosen one after another, each time the row whose flip gives the retrained model the largest gap.
 
     The gap is measured on the scene's `watched` rows. Often no single flip changes a decision, so flips of equal gap
     are ranked by a second number, their headway: how much the flip lowers the loss of a prejudiced model, relative to
@@ -113,13 +113,13 @@ def _gaps(scene: Scene, values: FloatArray) -> FloatArray:
 
 
 def _kinds(scene: Scene, allowed: BoolArray) -> IntArray:
-    """Return the numbers of the allowed rows, but only the first of identical rows, whose flips have equal effects."""
+    """Return the numbers of the allowed rows, and of identical ones, whose flips have equal effects, only the first."""
     rows = np.flatnonzero(allowed)
     return rows[merge_identical(scene.train.X[rows], scene.train.y[rows]).first]
 
 
 def alfa(scene: Scene, budget: int) -> IntArray:
-    """Flip the rows that mislead the trained model most: the ALFA attack of Xiao et al. (2012).
+    """Return the rows whose flips mislead the trained model most: the ALFA attack of Xiao et al. (2012).
 
     The attack looks for labels of low loss under the SVM trained on them, and of high loss under the model before the
     attack. Two steps alternate until the flips stay the same: train the SVM on the flipped labels; then choose the

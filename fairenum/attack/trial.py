@@ -45,7 +45,7 @@ from fairenum.tables.groups import named_groups
 
 
 def recovery(gaps: FloatArray, errors: FloatArray, is_constant: BoolArray, clean_gap: float | None) -> RecoveryRanks:
-    """Return the rank of the first listed model that is as fair as the model before the attack.
+    """Return the rank of the first listed model that is as fair as the model before the attack; None if there is none.
 
     Its gap must be no larger than `clean_gap`, the gap of that model, and its error no larger than that of the first
     listed model; for `paper_rank`, both must be smaller. Models that decide all rows alike do not count. `gaps` and
@@ -67,10 +67,11 @@ def _first(marks: BoolArray) -> int | None:
 def detection(
     models: tuple[Model, ...], gaps: FloatArray, is_constant: BoolArray, train: EncodedRows, flipped: IntArray
 ) -> TrialDetection | None:
-    """Return how well the rows that fairer models leave out agree with the flipped rows; None if they leave out none.
+    """Return precision and recall of the rows that fairer models leave out as a guess of the flipped rows.
 
-    Fairer models are those with a smaller gap than the first. Which of several identical rows is left out is arbitrary,
-    so each counts as the share of flipped rows among them. `train` has the labels after the attack.
+    Fairer models are those with a smaller gap than the first; the result is None if they leave out no rows. Which of
+    several identical rows is left out is arbitrary, so each counts as the share of flipped rows among them. `train` has
+    the labels after the attack.
     """
     is_fairer = ~is_constant & (np.round(gaps - gaps[0], ROUNDING_DIGITS) < 0.0)
     left_out = sorted({row for place in np.flatnonzero(is_fairer) for row in models[place].left_out})
@@ -120,7 +121,7 @@ class Trial:
 
 @one_thread()
 def run_trial(trial: Trial) -> TrialRecord:
-    """Run one trial and return its record; it uses one thread, so that the numbers do not depend on the computer."""
+    """Run one trial and return its record; it uses one thread, so that results are the same wherever it runs."""
     with solver_run(trial.config.svm) as run:
         return _run(trial).but(lapse=run.lapse)
 

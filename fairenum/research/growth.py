@@ -85,7 +85,7 @@ def _over_data(
 def _over_models(
     contestants: Sequence[Contestant], seed: int, seconds: float, progress: Announce
 ) -> list[GrowthSeries]:
-    """Return each contestant's CPU seconds by number of models, read off a single run."""
+    """Return each contestant's CPU seconds until given numbers of models, from a single run."""
     problem = random_problem(FIXED["n"], FIXED["d"], seed)
     series = []
     for contestant in contestants:
@@ -113,7 +113,7 @@ def _random_series(name: str, axis: GrowthAxis, points: Mapping[int, float]) -> 
 
 
 def slope(sizes: Sequence[int], values: Sequence[float]) -> float | None:
-    """Return the slope of log(value) over log(size), fitted to the larger half of the sizes; None for one or two."""
+    """Return the slope of log(value) over log(size), fitted to the larger half of sizes; None for fewer than three."""
     if len(sizes) < 3:
         return None
     larger = slice(min(len(sizes) // 2, len(sizes) - 3), None)

@@ -179,7 +179,7 @@ QUICK = 0.1  # seconds; a quicker task is repeated, and the mean counts
 
 
 def take(point: Point, limit: Callable[[float], None] = lambda _: None) -> Taken:
-    """Return time and memory of a task, which is first done with tiny data, to import and compile all that it needs.
+    """Return time and memory of a task, after a first run on tiny data that takes care of imports and compilation.
 
     `limit` is called with the limit of CPU seconds before the task is measured.
     """
@@ -206,7 +206,7 @@ def _models(point: Point, contestant: Contestant) -> Taken:
 
 
 def end_after(seconds: float) -> None:
-    """Have the operating system end this process after so many more CPU seconds."""
+    """Have the operating system end this process after the given number of further CPU seconds."""
     try:
         import resource
     except ImportError:  # the caller's timeout applies

@@ -92,12 +92,12 @@ class ModelScores:
 
     @property
     def fairer(self) -> BoolArray:
-        """For each listed model, whether it has a smaller gap than the clean model and less error than the first."""
+        """For each listed model, whether its gap is below the clean model's and its error below the first one's."""
         return self._fairer_than(self.clean_gap)
 
     @property
     def fairer_than_untouched(self) -> BoolArray:
-        """For each listed model, whether it has a smaller gap than the untouched model and less error than the first."""
+        """For each listed model, whether its gap is below the untouched model's and its error below the first one's."""
         return self._fairer_than(self.untouched_gap)
 
     def _fairer_than(self, reference: float) -> BoolArray:
@@ -111,7 +111,7 @@ class PrintedMeasures:
     """Results of the paper's algorithm, as printed, in one draw.
 
     `shortfall` is the relative difference between the last objective and the first; `is_descending` tells whether no
-    model has a larger objective than the one before it; `predictors` counts the models with different decisions.
+    model has a larger objective than the one before it; `predictors` is explained in `DrawLine`.
     """
 
     shortfall: float
@@ -141,7 +141,7 @@ class DrawMeasures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawRecord:
-    """Results of one draw for each combination in `VARIANTS`, or the error if the models could not be certified."""
+    """Results of one draw for each combination in `VARIANTS`, or the error message where the solver failed."""
 
     seed: int
     variants: Mapping[str, DrawMeasures | Refusal]
@@ -237,5 +237,5 @@ def _values(models: tuple[Model, ...], X: Matrix) -> FloatArray:
 
 
 def predictors(values: FloatArray) -> int:
-    """Count the models with different decisions, given their decision values (model x row)."""
+    """Count the distinct vectors of decisions among models, given their decision values (model x row)."""
     return len(np.unique(values >= 0.0, axis=0))

@@ -81,7 +81,7 @@ class SplitMeasures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitRecord:
-    """Results of one split, with standardised and with raw columns, or the error if models could not be certified."""
+    """Results of one split, with standardised and with raw columns, or the error message where the solver failed."""
 
     table: str
     seed: int
@@ -157,10 +157,10 @@ def _proven(train: EncodedRows, cost: float) -> Iterator[Model]:
 
 
 def other_half(losses: FloatArray, seed: int) -> float:
-    """Return the loss, relative to model 1, of the model of least loss on half of the test rows, on the other half.
+    """Return the loss of a model, relative to model 1, on test rows other than those by which it was chosen.
 
-    It is the mean over both assignments of the halves. `losses` holds the loss of each model (row) on each test row
-    (column). Unlike the least test loss, the ratio is not biased by the choice of the model on the same rows.
+    The model of least loss on one half of the test rows is judged on the other half; the result is the mean over both
+    halves. `losses` holds the loss of each model (row) on each test row (column).
     """
     rows = np.random.default_rng([seed, 2]).permutation(losses.shape[1])
     halves = np.array_split(rows, 2)

@@ -85,7 +85,7 @@ class AlgorithmOne:
         return self.stopped is not None
 
     def _fit(self, left_out: frozenset[int]) -> PaperModel | None:
-        """Return the model of all examples but those left out; None if these are of one class, which SVC refuses."""
+        """Return the model of all examples but those left out; None if all remaining ones are of one class."""
         from sklearn.svm import SVC
 
         rows = np.delete(np.arange(len(self._y)), list(left_out))
@@ -155,7 +155,7 @@ def paper_contestant() -> Contestant:
 
 @dataclass(frozen=True, slots=True)
 class TimedRun:
-    """A timed enumeration.
+    """The times and models of one enumeration.
 
     `seconds` are CPU seconds until each model, `supports` the support vectors of each model as bytes, `nodes` is the
     number of SVMs solved, `spent` the CPU seconds in all, and `is_cut` tells whether the time limit ended it.
@@ -195,7 +195,7 @@ class Yardstick:
 def enumerate_timed(
     contestant: Contestant, problem: SvmProblem, limits: Limits, meanwhile: Callable[[], None] = lambda: None
 ) -> TimedRun:
-    """Run an enumeration once, and return the CPU seconds until each model.
+    """Run an enumeration once, and return its times and models.
 
     `meanwhile` is called after each model; its time does not count.
     """

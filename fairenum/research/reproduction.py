@@ -279,7 +279,7 @@ def _judged(claim: PaperClaim[Line], lines: Lines[Line]) -> JudgedClaim:
 
 
 def _parts(claim: PaperClaim[Line], experiment: str, variants: Mapping[str, Sequence[Line]]) -> Iterator[ClaimPart]:
-    """Yield how often a claim is true, for each choice of scaling and C; a claim about time, for the main one only."""
+    """Yield how often a claim is true, for each choice of scaling and C, or for the main one if it is about time."""
     for variant, lines in islice(variants.items(), 1 if claim.is_timed else None):
         count = _counted(claim, lines)
         yield ClaimPart(count.trials, count.true, count.share, experiment, variant)

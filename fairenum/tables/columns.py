@@ -142,7 +142,10 @@ def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[Wr
 
 
 def _decided(complete: list[WrittenNumbers], plain: WrittenNumbers) -> WrittenNumbers:
-    """Return the first reading that covers all cells, and note a text that another one takes for another number."""
+    """Return the first of several readings; its `rivals` hold a text that another reading takes for another number.
+
+    There are no `rivals` if all readings agree, or if the currency settles which reading is right.
+    """
     first = complete[0]
     if dict(first.values) == dict(plain.values):
         return plain
@@ -250,7 +253,7 @@ def reading_order(text: str) -> tuple[bool, float, str]:
 
 
 def by_value(cells: Texts, meaning: Callable[[str], object], dtype: type[Scalar]) -> NDArray[Scalar]:
-    """Apply a function to every cell, calling it once per distinct value; nan stays nan."""
+    """Return a function's result for every cell; it is called once per distinct value, and nan stays nan."""
     import pandas as pd
 
     codes, values = pd.factorize(cells)

@@ -106,7 +106,7 @@ class DecidedTable:
 
     @property
     def columns(self) -> tuple[Groups, ...]:
-        """The sensitive columns and, if there are several, their intersection."""
+        """The sensitive columns and, if there are several, the groups by combinations of their values."""
         return with_intersection(self.sensitive)
 
 
@@ -207,7 +207,7 @@ class Counts:
         return np.repeat(np.arange(len(self.cells)), self.cells.sum(1))
 
     def marks(self, of_cells: Sequence[int]) -> IntArray:
-        """Return one number for each row that is counted, given the numbers for the four columns of `cells`."""
+        """Return for each row that is counted the number in `of_cells` that belongs to its column of `cells`."""
         return np.repeat(np.tile(of_cells, len(self.cells)), self.cells.ravel())
 
 

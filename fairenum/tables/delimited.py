@@ -79,9 +79,9 @@ def _sign(delimiter: str) -> str:
 
 
 def _guessed_delimiter(text: str, usual: str) -> str:
-    """Return the only delimiter that divides the first records, or else the header, into two or more cells each.
+    """Return the delimiter that divides the first records, or at least the header, into the same number of cells.
 
-    The usual delimiter comes first, and is returned where no other one is the only one.
+    That number is at least two. The usual delimiter is preferred, and returned if it is not clear which of others fits.
     """
     for records in (LOOKED_AT, 1):
         if _width(text, usual, records) > 1:

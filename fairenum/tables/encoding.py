@@ -51,7 +51,7 @@ class Merged:
 
 
 def merge_identical(X: Matrix, y: NDArray[Scalar], weights: FloatArray | None = None) -> Merged:
-    """Merge rows with equal features, label and weight; numbers are equal only if exactly so, without tolerance."""
+    """Merge rows with equal features, label and weight; numbers are compared exactly, without tolerance."""
     from fairenum.svm.sparse_or_dense import places
     from fairenum.svm.sparse_or_dense import read_only as keep
 
@@ -122,9 +122,9 @@ class Encoding:
         return tuple(feature for block, names in blocks for feature in _described(block, names))
 
     def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
-        """Count the cells of each feature whose value is not in the training rows, so that all its 0/1 columns are 0.
+        """Count, by feature, the cells with a value that is not in the training rows.
 
-        Features without such cells are left out of the result.
+        Such a cell is encoded as 0 in all columns of the feature. Features without such cells are omitted.
         """
         frame = dataset.frame(rows)
         counts = {
@@ -167,7 +167,7 @@ def _numbers(standardise: bool) -> BaseEstimator:
 
 
 def _texts(max_levels: int | None) -> BaseEstimator:
-    """Return the scikit-learn transformer for categorical columns; values beyond `max_levels`, if given, share one."""
+    """Return the scikit-learn transformer for categorical columns; with `max_levels`, rare values share a column."""
     from sklearn.preprocessing import OneHotEncoder
 
     most = None if max_levels is None else max_levels + 1

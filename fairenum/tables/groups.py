@@ -80,7 +80,7 @@ class Groups:
         return replace(self, codes=self.codes[rows])
 
     def narrowed(self, kept: NDArray[np.bool_]) -> Groups:
-        """Return these groups without those that `kept` does not mark, which must have no rows."""
+        """Return the groups without those for which `kept` is False; these must not have rows."""
         places = np.cumsum(kept) - 1
         return Groups(
             places[self.codes],
@@ -90,7 +90,7 @@ class Groups:
         )
 
     def folded(self) -> Groups:
-        """Merge all groups that are not compared (`aside`) into one group, which is not compared either."""
+        """Return the groups with all groups in `aside` merged into one, which is the only one in `aside`."""
         if len(self.aside) < 2:
             return self
         home = min(self.aside)
@@ -99,10 +99,11 @@ class Groups:
         return replace(self, codes=np.where(self.compared[self.codes], self.codes, home)).narrowed(kept)
 
     def setting_aside(self, fewest: int, parts: Sequence[IntArray | slice]) -> Groups:
-        """Exclude groups from comparison: those of missing values, and those with too few rows in a part of the table.
+        """Return the groups with `aside` set to those of missing values, and those with too few rows in a part.
 
-        Too few are fewer than `fewest`; `parts` holds the row numbers of each part. If fewer than two groups would be
-        left to compare, the small groups are compared, too; if there are still fewer than two, all groups are.
+        Too few are fewer than `fewest`; `parts` holds the row numbers of each part of the table. If fewer
+        than two groups would be left to compare, the small groups are compared, too; if there are still fewer than two,
+        all groups are compared.
         """
         rows = np.min([self.take(part).sizes for part in parts], axis=0)
         known = self._without(self.unknown)
@@ -173,7 +174,7 @@ def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[st
 
 
 def intersect(groups: Sequence[Groups]) -> Groups:
-    """Return the groups by combinations of values of several sensitive columns; only combinations in the rows count."""
+    """Return the groups by combinations of values of several sensitive columns, for combinations that occur."""
     if len(groups) == 1:
         return groups[0]
     columns = [each.column for each in groups]
@@ -268,7 +269,7 @@ def comparable(
     fewest: int | None,
     parts: Sequence[IntArray | slice] = (slice(None),),
 ) -> tuple[Groups, ...]:
-    """Return the columns that do not have too many groups; refuse a column that has, if the user asked for it.
+    """Return the columns without those that have too many groups, which are refused if the user asked for them.
 
     Parameters
     ----------

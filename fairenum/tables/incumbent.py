@@ -107,7 +107,10 @@ class UnreadAnswers:
         return decided
 
     def read(self, rows: IntArray, label: Label, reading: Reading) -> IncumbentAnswers:
-        """Return the decisions and scores about the given rows, none of which lacks one, as favourable or not."""
+        """Return the decisions about the given rows as 1 or 0, and their scores with higher ones favourable.
+
+        None of the rows may lack a decision or a score.
+        """
         decided: DecisionColumn | None = None
         if self.texts is not None and reading.incumbent_cutoff is None:
             decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
@@ -147,7 +150,7 @@ def unread_answers(frame: pd.DataFrame, reading: Reading, model: object = None) 
 
 
 def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> None:
-    """Refuse options about decisions or scores of the model in use that were not given: they would have no effect."""
+    """Refuse options about decisions or scores if the model in use has none, because they would have no effect."""
     if reading.incumbent == NONE:  # the user turned the model in use off, and the other options about it are ignored
         return
     if not has_score and (reading.incumbent_cutoff is not None or reading.incumbent_lower_is_better):

@@ -78,9 +78,9 @@ def match_value(wanted: object, values: list[str], column: str) -> str:
 
 
 def meant_value(wanted: object, values: Sequence[str]) -> str | None:
-    """Return the value that equals the wanted one as text, else as number (1, 1.0, True), else but for case; or None.
+    """Return the value that equals the wanted one as text, or else as number, or else ignoring case; None if none does.
 
-    If several values are equal in one of these ways, the next way is tried.
+    As numbers, 1, 1.0 and True are equal. If several values are equal in one of these ways, the next way is tried.
     """
     text = plain_text(wanted)
     same_text = [value for value in values if value == text]

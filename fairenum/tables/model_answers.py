@@ -211,7 +211,7 @@ def _from_function(function: Callable[[pd.DataFrame], object], frame: pd.DataFra
 
 
 def _from_estimator(model: object, frame: pd.DataFrame, who: str) -> Answers:
-    """Return an estimator's decisions and, if it has two classes, its probabilities or else decision values as scores.
+    """Return an estimator's decisions and, if it has two classes, scores: probabilities or else decision values.
 
     The output of a regressor counts as scores, without decisions.
     """
@@ -246,7 +246,7 @@ def _is_regressor(model: object) -> bool:
 
 
 def _rows(model: object, frame: pd.DataFrame, who: str) -> object:
-    """Return the input for a model: the columns it names or, if it names none but takes as many, all columns."""
+    """Return a model's input: the columns that it names or, if it names none but takes as many columns, all columns."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         return pick(frame, [str(name) for name in names], who)

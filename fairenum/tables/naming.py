@@ -47,14 +47,14 @@ def rows_named(index: Index, positions: NDArray[np.intp]) -> str:
 
 
 def unlike(name: str, names: Container[str]) -> str:
-    """Return a name, in as many parentheses as it takes to differ from all other given names."""
+    """Return a name, put in parentheses until it differs from all names in `names`."""
     while name in names:
         name = f"({name})"
     return name
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
-    """Refuse names of columns of which two are equal."""
+    """Refuse a list of column names in which a name occurs twice."""
     for place, name in enumerate(names):
         if name in names[:place]:
             raise ColumnRepeated(

@@ -196,7 +196,7 @@ def _names(said: str) -> tuple[str, ...]:
 
 
 def _read(model: Onnx, outputs: Sequence[object], index: Index) -> Answers:
-    """Return as decisions the first output that holds classes, and as scores the first output that holds scores."""
+    """Return decisions from the first output that holds classes, and scores from the first that holds scores."""
     arrays = [output for output in outputs if isinstance(output, np.ndarray) and _is_narrow(output, len(index))]
     classes = next((array for array in arrays if array.dtype.kind in "iubOU"), None)
     decisions = None if classes is None else as_series(classes, index, model.who)
@@ -230,14 +230,14 @@ def _scores(output: object, rows: int) -> tuple[object, object | None] | None:
 
 
 def _within_one(scores: Series) -> Series:
-    """Return scores clipped to 0 and 1 if none is farther outside than rounding explains; others unchanged."""
+    """Return scores clipped to the range 0 to 1 if none is outside by more than `ROUNDING`; else unchanged."""
     return scores.clip(0.0, 1.0) if scores.between(-ROUNDING, 1.0 + ROUNDING).all() else scores
 
 
 def _favoured_class(decisions: Series | None, scores: Series) -> object | None:
-    """Return the class whose rows have the higher mean score, as the file names no classes; None if it is not clear.
+    """Return the class that high scores stand for, which is not named in the file; None if it is not clear.
 
-    If all rows are of one class, 0 or 1, it is taken to be class 1.
+    It is the class whose rows have the higher mean score, or 1 if all rows are of class 0 or all of class 1.
     """
     if decisions is None:
         return None

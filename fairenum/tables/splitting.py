@@ -118,7 +118,7 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
 
 
 def drawn_share(dataset: Dataset, rows: IntArray) -> float:
-    """Return the share of a table's rows that the given rows are, if the table is split by a stratified draw; else 1.
+    """Return the number of the given rows divided by that of all rows, if the split is stratified at random; else 1.
 
     Rows of weight 0 do not count. It is 1 if a column of parts, times or members (persons, firms) determines the split.
     """
@@ -170,7 +170,10 @@ def _at_random(dataset: Dataset, counts: Sequence[int], generator: np.random.Gen
 
 
 def _as_marked(dataset: Dataset, partition: Partition, parts: IntArray, sizes: Sequence[float], seed: int) -> IntArray:
-    """Return the part of each row as its column says; without selection rows there, draw some from training rows."""
+    """Return the part of each row, as in the column of parts; if it has no selection rows, draw some for selection.
+
+    They are drawn from its training rows.
+    """
     for part, name in ((TRAIN, "train"), (HOLDOUT, "holdout (or test)")):
         if part not in parts:
             raise SplitImpossible(
@@ -193,7 +196,7 @@ def _as_marked(dataset: Dataset, partition: Partition, parts: IntArray, sizes: S
 
 
 def _by_time(times: IntArray, counts: Sequence[int]) -> IntArray:
-    """Return the part of each row, in order of time; sizes are changed so that rows of equal time are in one part."""
+    """Return the part of each row by its time; sizes are adjusted so that rows of equal time are in one part."""
     rows = np.bincount(times)
     after = np.cumsum(rows[rows > 0])  # numbers of rows up to and including each time, where parts may end
     needed = [int(count > 0) for count in counts]
@@ -237,7 +240,7 @@ def _strata(dataset: Dataset) -> IntArray:
 
 
 def _interleaved(counts: Sequence[int]) -> IntArray:
-    """Return a sequence with each part as often as `counts` says, in nearly equal proportions in any stretch of it."""
+    """Return a sequence of part numbers, each as often as `counts` says, and evenly spread over the sequence."""
     places = np.concatenate([(np.arange(count) + 0.5) / max(count, 1) for count in counts])
     return np.repeat(np.arange(len(counts)), counts)[np.argsort(places, kind="stable")]
 

@@ -403,12 +403,12 @@ class Dataset:
 
     @property
     def y(self) -> NDArray[np.int64]:
-        """The label of every row: 1 favourable, 0 unfavourable."""
+        """The label of every row: 1 if favourable, 0 if unfavourable."""
         return self.label.y
 
     @property
     def signs(self) -> FloatArray:
-        """The label of every row: +1 favourable, -1 unfavourable."""
+        """The label of every row: +1 if favourable, -1 if unfavourable."""
         return self.label.signs
 
     @property
@@ -484,7 +484,7 @@ class Dataset:
         )
 
     def relative(self, rows: IntArray) -> FloatArray | None:
-        """Return the weights of some rows, scaled to a mean of 1; None if there are none, or if all are equal."""
+        """Return the weights of some rows, scaled to a mean of 1; None without weights, or if all are equal."""
         return None if self.weights is None else self.weights.relative(rows)
 
     @classmethod
@@ -572,7 +572,7 @@ def _no_label(frame: pd.DataFrame) -> LabelError:
 
 
 def _features(frame: pd.DataFrame, hidden: set[str], reading: Reading) -> tuple[tuple[Column, ...], tuple[Remark, ...]]:
-    """Return the features, read from the columns that are not `hidden`, and remarks on columns; refuse no features."""
+    """Return the features, read from the columns that are not `hidden`, with remarks; refuse a table without any."""
     features, remarks = read_features(frame, [c for c in frame.columns if c not in hidden], reading)
     if not features:
         raise _nothing_left(sorted(hidden), remarks)

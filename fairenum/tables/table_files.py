@@ -85,7 +85,7 @@ class Card:
 
 
 def folder() -> Path:
-    """Return the folder of the bundled files: in the installed package, or in the repository of an editable one."""
+    """Return the folder of the bundled files: in the installed package or, if it is editable, in the repository."""
     package = Path(__file__).resolve().parents[1]
     installed = package / "bundled"
     return installed if installed.is_dir() else package.parent / "datasets"
