@@ -1,4 +1,4 @@
-"""Simulated label flips: how fair the models of a table stay when some of its training labels are false."""
+"""Simulation of attacks that flip training labels, and measurement of how much less fair the models become."""
 
 from fairenum.attack.simulation import Simulation, simulate
 from fairenum.attack.strategies import list_strategies

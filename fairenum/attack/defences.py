@@ -1,7 +1,6 @@
-"""Defences against flipped labels by a defender who does not know which labels were flipped.
+"""Defences against flipped training labels, by a defender who does not know which labels were flipped.
 
-A defence turns a draw after an attack into decisions about its holdout. All defences train the same kind of SVM on the
-same rows.
+A defence is a function of an `Aftermath` that returns a boolean for each holdout row: True if it is decided favourably.
 """
 
 from __future__ import annotations
@@ -27,31 +26,31 @@ NEIGHBOURS = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aftermath:
-    """A draw after an attack, as a defender finds it."""
+    """The data of a defender: training rows with flipped labels, other rows, models, and settings."""
 
-    train: EncodedRows  # the training rows with the labels that the attack left
-    selection: EncodedRows | None  # rows with sound labels to choose by; None if the draw has none
+    train: EncodedRows  # the training rows, with the labels after the attack
+    selection: EncodedRows | None  # rows with true labels, to choose models by; None if there are none
     holdout: EncodedRows
     models: tuple[Model, ...]  # the best models of the training rows, best first
-    # how many labels were flipped. A defender does not know it; `loss_removal` is given it all the same
+    # the number of labels that were flipped; a real defender would not know it, but `loss_removal` uses it
     flips: int
     svm: SvmSettings
-    # the gap to make small, and what a fairer model may cost. Guardrails would be relative to a model 1 that the attack
-    # has made, so an attack sets none
+    # the gap to make small, and what a fairer model may cost. There are no guardrails, as they would be relative to the
+    # best model of the flipped labels
     tolerances: Tolerances
     seed: int
 
     @property
     def chosen_by(self) -> EncodedRows:
-        """The rows to choose models by: the selection split or, without one, the attacked training rows."""
+        """The rows to choose models by: the selection rows or, without any, the training rows with flipped labels."""
         return self.train if self.selection is None else self.selection
 
     def decide(self, model: Model) -> BoolArray:
-        """Decide the holdout by a model."""
+        """Return the decisions of a model about the holdout rows."""
         return model.decision_function(self.holdout.X) >= 0.0
 
     def refit(self, rows: IntArray, y: FloatArray) -> BoolArray:
-        """Train on some rows with the given labels, and decide the holdout."""
+        """Train an SVM on the given training rows and labels, and return its decisions about the holdout rows."""
         if len(np.unique(y[rows])) < 2:
             raise AttackError("one label is left, and an SVM needs two")
         return self.decide(EnumSVC.of(self.svm).fit(self.train.X[rows], y[rows]).models_[0])
@@ -61,37 +60,37 @@ Defence = Callable[[Aftermath], BoolArray]
 
 
 def knn_relabelling(after: Aftermath) -> BoolArray:
-    """Give each row the majority label of its ten nearest neighbours (Paudice et al., 2018), and train."""
+    """Decide by an SVM trained on the majority label of each row's ten nearest neighbours (Paudice et al., 2018)."""
     X, y = dense(after.train.X), after.train.y
     votes = np.array([y[nearest_rows(X, row)].sum() for row in range(len(y))])
     return after.refit(np.arange(len(y)), np.where(votes == 0.0, y, np.sign(votes)))
 
 
 def nearest_rows(X: FloatArray, row: int) -> IntArray:
-    """Find the nearest neighbours of a row; equal distances, up to rounding, are ordered by row number."""
+    """Return the ten rows nearest to a row; rows at equal distances, up to rounding, are ordered by row number."""
     squares = np.round(np.square(X - X[row]).sum(axis=1), ROUNDING_DIGITS)
     squares[row] = np.inf
     return np.argsort(squares, kind="stable")[: min(NEIGHBOURS, len(X) - 1)]
 
 
 def loss_removal(after: Aftermath) -> BoolArray:
-    """Leave out as many rows of largest loss as were flipped, and train."""
+    """Decide by an SVM trained without the rows of largest hinge loss, as many rows as labels were flipped."""
     X, y = after.train.X, after.train.y
     losses = row_class_weights(after.svm, y) * np.maximum(0.0, 1.0 - y * after.models[0].decision_function(X))
-    losses = np.round(losses, ROUNDING_DIGITS)  # ties are no matter of noise
+    losses = np.round(losses, ROUNDING_DIGITS)  # so that rounding errors do not decide ties
     kept = np.sort(np.argsort(-losses, kind="stable")[after.flips :])
     return after.refit(kept, after.train.y)
 
 
 def fairest_listed(after: Aftermath) -> BoolArray:
-    """Decide by the fairest of the best models, chosen as an audit chooses."""
+    """Decide by the fairest of the listed models, chosen by the same rules as in an audit."""
     return after.decide(fairest(after.models, after.chosen_by, after.tolerances))
 
 
 def fairest_guided(after: Aftermath) -> BoolArray:
-    """Decide by the fairest model of a guided search, chosen as an audit chooses.
+    """Decide by the fairest model of a guided search, chosen by the same rules as in an audit.
 
-    The search leaves out identical rows copy by copy, even where the listed models treat each as one example.
+    The search merges identical rows, and may leave out some of them, even if the SVM settings do not merge them.
     """
     problem = pose(after.train.X, after.train.y, replace(after.svm, rows=False)).problem
     chosen, _ = search_fairest(problem, after.chosen_by, after.tolerances, solver=after.svm.solver)
@@ -99,7 +98,7 @@ def fairest_guided(after: Aftermath) -> BoolArray:
 
 
 def _mitigating(mitigation: Mitigation) -> Defence:
-    """Make a defence of a mitigation; randomised decisions are drawn once."""
+    """Return a defence that applies a mitigation; if it gives probabilities, one decision is drawn for each row."""
 
     def decide(after: Aftermath) -> BoolArray:
         rows = (after.train, after.chosen_by, after.holdout)

@@ -1,7 +1,8 @@
-"""A draw before an attack, and an SVM of its training rows that can be solved under any label flips.
+"""The data of an attacker, and an SVM of the training rows that can be solved with any of their labels flipped.
 
-Every row is in the problem twice, once with each label, and one of the two is left out. A flip swaps them: along two
-exact paths from the optimum before where the solver has them, or by a solution from scratch.
+The SVM problem holds every row twice, once with each label, and one of the two is left out. To flip a label is to
+exchange them: by following two exact solution paths from the previous optimum if the solver supports it, or else by
+solving from scratch.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from fairenum.svm.sparse_or_dense import Matrix, stacked
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """A draw as an attacker finds it. A strategy turns a scene and a budget into the rows to flip.
+    """The data of an attacker, from which an attack strategy chooses the rows to flip.
 
     Attributes
     ----------
     train
         The training rows, whose labels may be flipped.
     watched
-        The rows on which the attacker measures the gap: the training rows, or those of the audit if they are seen.
+        The rows on which the attacker measures the gap: the training rows, or the holdout if the attacker knows it.
     target
-        Code of the group that the attack is aimed at.
+        Code of the group that the attack is to harm.
     direction
-        The label that flips lead to, +1 or -1; 0 for either.
+        The label after a flip, +1 or -1; 0 if both are allowed.
     metric
-        The gap to raise.
+        The gap between groups that the attack is to enlarge.
     svm
-        The SVM that will be trained on the rows.
+        The settings of the SVM that will be trained on the rows.
     """
 
     train: EncodedRows
@@ -53,16 +54,22 @@ class Scene:
 
     @property
     def in_target(self) -> BoolArray:
-        """Mark the training rows of the target group."""
+        """A boolean for each training row: True if it is in the target group."""
         return np.asarray(self.train.groups.codes == self.target)
 
     def flippable(self, direction: int = 0) -> BoolArray:
-        """Mark the training rows whose flip leads in the scene's direction or, if it has none, in the one given."""
+        """Return a boolean for each training row: True if its label may be flipped.
+
+        The label after the flip must be that of the scene's `direction` or, if this is 0, of the one given.
+        """
         wanted = self.direction or direction
         return np.ones(len(self.train), dtype=np.bool_) if wanted == 0 else self.train.y == -wanted
 
     def candidates(self, allowed: BoolArray, budget: int, what: str) -> IntArray:
-        """Return the rows that may be flipped, in random order; refuse a budget that is larger than their number."""
+        """Return the numbers of the allowed rows, in random order; refuse a budget that is larger than their number.
+
+        `what` describes the rows in the message.
+        """
         rows = np.flatnonzero(allowed)
         if len(rows) < budget:
             raise BudgetExceeded(
@@ -72,20 +79,20 @@ class Scene:
         return np.random.default_rng([self.seed, 1]).permutation(rows)
 
     def fit(self, y: FloatArray | None = None) -> Model:
-        """Train the best model, on the given labels if there are any."""
+        """Return the best model of the training rows, with the given labels instead of their own, if any."""
         labels = self.train.y if y is None else y
         return EnumSVC.of(self.svm).fit(self.train.X, labels).models_[0]
 
 
 class FlippableSvm:
-    """The SVM of a scene, ready to be solved under any flips.
+    """The SVM of a scene's training rows, which can be solved with any of their labels flipped.
 
-    A flipped row costs what its new label costs; balanced weights are those of the labels before any flip.
+    A flipped row has the class weight of its new label; balanced class weights are those of the labels before any flip.
 
     Attributes
     ----------
     weights
-        The weight of each example's label, as a multiple of C: of all rows as they are, then of all rows flipped.
+        Class weights, as multiples of C: of each row with its own label, then of each row with its label flipped.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -98,19 +105,21 @@ class FlippableSvm:
         self._workspace = open_workspace(svm.solver, self.problem)
 
     def solve(self, flipped: BoolArray) -> Solution:
-        """Train with the marked labels flipped."""
+        """Return the solution with the labels of the marked rows flipped."""
         return self._workspace.solve(self.problem.upper * np.concatenate([~flipped, flipped]))
 
     def flip(self, solution: Solution, row: int) -> Solution:
-        """Train with one more label flipped, starting from a solution of `solve`.
+        """Return the solution with one more label flipped than in a given solution.
 
-        The objective, the weight vector and the biases are those of `solve`; dual weights may differ where they are
-        tied.
+        Objective, weight vector and interval of biases are as from `solve`; dual variables may differ if not unique.
         """
         return self._walked(solution, row) or self._solved_anew(solution, row)
 
     def _walked(self, solution: Solution, row: int) -> Solution | None:
-        """Swap the two copies of a row along exact paths; None if the solver has none, or rounding spoils them."""
+        """Return the solution with one more label flipped, found along exact solution paths.
+
+        None if the solver does not support this, or fails because of rounding errors.
+        """
         workspace, twin = self._workspace, row + self.rows
         if not workspace.admits:
             return None
@@ -126,5 +135,5 @@ class FlippableSvm:
         return self._workspace.solve(upper)
 
     def decide(self, solution: Solution, X: Matrix) -> FloatArray:
-        """Return the decision value of each row of a table."""
+        """Return the decision values of a solution for the rows of a matrix."""
         return Model(self.problem, 1, solution.alpha, solution.certificate, {}, True, 0.0).decision_function(X)

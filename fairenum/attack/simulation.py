@@ -1,4 +1,4 @@
-"""Simulation of label flips in many draws of a table, by itself or as a part of an audit."""
+"""Simulation of label flips in many random samples of a table's rows, on its own or as a part of an audit."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from fairenum.tables.splitting import row_counts
 
 
 def summary(records: Sequence[TrialRecord], config: AttackConfig, ended: Cut | None = None) -> Attack:
-    """Sum up the records of all trials, with the reason if they ended early."""
+    """Return a summary of the records of all trials; `ended` is the reason if they ended early."""
     return Attack(
         status="interrupted" if ended == "interrupted" else "complete",
         config=config,
@@ -70,7 +70,7 @@ def summary(records: Sequence[TrialRecord], config: AttackConfig, ended: Cut | N
 
 
 def _point(records: Iterable[TrialRecord], strategy: str, flips: float, config: AttackConfig) -> AttackPoint:
-    """Sum up the trials of one strategy at one budget."""
+    """Return a summary of all trials of one strategy with one number, or share, of flips."""
     cleans, attacks = _paired(records, strategy, flips)
     level, rows = config.confidence, budget(flips, config.rows_trained)
     levels = _levels(attacks, level)
@@ -103,7 +103,7 @@ def _point(records: Iterable[TrialRecord], strategy: str, flips: float, config: 
 def _paired(
     records: Iterable[TrialRecord], strategy: str, flips: float
 ) -> tuple[Sequence[Measured], Sequence[Attacked]]:
-    """Return the clean models of all trials with this attack, and their attacked counterparts."""
+    """Return the measures before and after this attack, of all trials in which the attack was made."""
     pairs = [
         (record.clean, attack)
         for record in records
@@ -126,7 +126,10 @@ def _levels(measured: Sequence[Measured], level: float) -> Levels:
 
 
 def _recovery(attacks: Sequence[Attacked], gap_change: FloatArray, level: float) -> Recovery:
-    """Measure how often a listed model makes up for the attack, also among the trials in which the gap rose."""
+    """Return how often a listed model has a gap no larger than before the attack, and no more error than model 1.
+
+    This is also measured among the trials in which the attack raised the gap.
+    """
     ranks = _column(attack.recovery.rank for attack in attacks)
     is_recovered = ~np.isnan(ranks)
     return Recovery(
@@ -151,7 +154,7 @@ def _detection(detected: Sequence[TrialDetection], level: float) -> Detection | 
 
 
 def _defence(name: str, attacks: Sequence[Attacked], level: float) -> DefenceSummary:
-    """Sum up one defence; changes are against the undefended model of the same trial."""
+    """Return a summary of one defence; changes are differences to the model of the same trial without defence."""
     done = [attack for attack in attacks if attack.defences[name].failure is None]
     failures = [failure for attack in attacks if (failure := attack.defences[name].failure) is not None]
     gaps = _column(attack.defences[name].gap for attack in done)
@@ -169,7 +172,7 @@ def _defence(name: str, attacks: Sequence[Attacked], level: float) -> DefenceSum
 
 
 def _columns(measured: Sequence[Measured]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Collect gap, error and the gap that the attacker sees of every trial."""
+    """Return three arrays with one number for each trial: gap, error, and gap on the training rows."""
     return (
         _column(one.gap for one in measured),
         _column(one.error for one in measured),
@@ -178,7 +181,7 @@ def _columns(measured: Sequence[Measured]) -> tuple[FloatArray, FloatArray, Floa
 
 
 def _column(values: Iterable[float | None]) -> FloatArray:
-    """Collect one number of every trial; NaN where it is undefined."""
+    """Return the values of all trials as an array, with NaN for None."""
     return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
 
 
@@ -191,11 +194,11 @@ class Simulation:
 
     @property
     def is_partial(self) -> bool:
-        """Whether trials are missing because the user interrupted."""
+        """Whether the user interrupted the simulation before all trials were finished."""
         return self.attack.status == "interrupted"
 
     def document(self, dataset: Dataset, seconds: float) -> AttackDocument:
-        """Return the simulation as a document, given the table and the seconds it took."""
+        """Return the simulation as a document, given its table and the seconds that it took."""
         return AttackDocument(
             environment=environment(solver=solver_version(self.attack.config.svm.solver)),
             status=self.attack.status,
@@ -222,34 +225,37 @@ def simulate(
     progress: Progress = silent,
     **options: object,
 ) -> Simulation:
-    """Flip labels in many draws of a table, and measure the harm and how far the listed models repair it.
+    """Flip training labels in many random samples of a table's rows, and measure the effect on the models.
+
+    Each sample, called a draw, is one trial. Measured are the changes of the gap and the error of the best model, how
+    often another of the listed models is as fair as before the attack, and how well defences work.
 
     Parameters
     ----------
     dataset
         The table, with at least one sensitive column.
     config
-        What to simulate; the defaults of `AttackConfig` if not given.
+        Options of the simulation; the defaults of `AttackConfig` if not given.
     jobs
-        Processes to run trials in; 1 for this one alone.
+        Number of processes to run trials in; with 1, they run in this process.
     cluster
-        Address of a Dask scheduler to run them on instead.
+        Address of a Dask scheduler to run the trials on, instead of processes of this computer.
     progress
-        Called with "attack", the number of finished trials, and the number of all.
+        Called with "attack", the number of finished trials, and the number of all trials.
     **options
-        Fields of `AttackConfig` and of its SVM, which win over ``config``.
+        Fields of `AttackConfig` and of its SVM settings, which override those in ``config``.
 
     Returns
     -------
     Simulation
-        Equal for equal table, options and seed, wherever the trials run. An interrupt from the keyboard, or the end of
-        the time limit, keeps the trials that were finished.
+        The same for the same table, options and seed, wherever the trials run. After a keyboard interrupt, or at the
+        end of the time limit, it holds the trials that were finished.
     """
     if dataset.weights:
         raise ConfigError(f"label flips are simulated on rows that count alike; leave out {spelled('weight')}")
     config = resolved((config or AttackConfig()).but(**options), dataset)
     with solver_run(config.svm):  # for trials in this process: a solver that has failed is not asked again
-        # a trial records its own failures: one that is lost is the cluster's
+        # a trial records its own failures; `failed` records trials that the cluster lost
         running = mapped(run_trial, draws(dataset, config), jobs=jobs, cluster=cluster, lost=failed)
         finished, ended = collected(running, lambda done: progress("attack", done, config.trials))
     records = tuple(sorted(finished, key=lambda record: record.trial))
@@ -259,7 +265,7 @@ def simulate(
 
 
 def check_names(config: AttackConfig) -> None:
-    """Refuse strategies and defences that do not exist, before anything is computed."""
+    """Refuse strategies and defences that do not exist."""
     for name in config.strategies:
         STRATEGIES.load(name)
     for name in config.defences:
@@ -268,7 +274,10 @@ def check_names(config: AttackConfig) -> None:
 
 
 def resolved(config: AttackConfig, dataset: Dataset) -> AttackConfig:
-    """Resolve options that depend on the table: rows of a draw, column and target; refuse what no trial can do."""
+    """Return the options with sizes in rows, and with the sensitive column and the target group by name.
+
+    Options that no trial could follow are refused, such as more flips than training rows.
+    """
     check_names(config)
     load_solver(config.svm.solver)
     train, selection, holdout = row_counts(config.sizes_for(len(dataset)), len(dataset))
@@ -281,9 +290,9 @@ def resolved(config: AttackConfig, dataset: Dataset) -> AttackConfig:
 
 
 def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
-    """Draw the rows of each trial from the whole table at random, without repetition within a draw.
+    """Yield the trials, each with rows drawn at random from the whole table, without replacement.
 
-    The draw of a trial depends on its seed alone, so a trial can be repeated by itself.
+    The rows of a trial depend only on its seed, so that a single trial can be repeated.
     """
     rows = int(sum(config.sizes_for(len(dataset))))
     for number in range(config.trials):
@@ -293,7 +302,10 @@ def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
 
 
 def _target(dataset: Dataset, groups: Groups, asked: str | None) -> str:
-    """Name the group to aim at: as asked for, or else the compared group with the lowest rate of favourable labels."""
+    """Return the name of the target group: the one asked for, or by default that of the lowest base rate.
+
+    The base rate is the share of favourable labels; only groups that are compared are targets by default.
+    """
     if asked is None:
         favoured = np.bincount(groups.codes, weights=dataset.y, minlength=len(groups.names)) / groups.sizes
         return groups.names[int(np.where(groups.compared, favoured, np.inf).argmin())]
@@ -309,10 +321,10 @@ def _all_failed(records: Sequence[TrialRecord]) -> str:
     return f"{where} failed; seed {first.seed}: {first.failures[0].message}"
 
 
-# Enough for a first look beside an audit; `fairenum attack` has every option.
+# Options of the simulation within an audit, which is kept short; `fairenum attack` has more options.
 TRIED, FLIPS, TRIALS = ("paper", "random"), (0.02, 0.05, 0.1), 20
-DELIVERY = 0.4  # seconds that are kept to show and save the document
-OWN = ("sizes", "svm", "primary")  # a draw has its own sizes; the other two were resolved by the audit
+DELIVERY = 0.4  # seconds of the time limit that are reserved for showing and saving the document
+OWN = ("sizes", "svm", "primary")  # options not taken from the request for the audit: `_config` sets the last two
 
 
 def attacked(
@@ -325,12 +337,13 @@ def attacked(
     budget: Budget | None = None,
     **options: object,
 ) -> AuditDocument:
-    """Add simulated label flips to an audit, with the audit's own models, metric and compared groups.
+    """Return the document of an audit with a simulation of label flips added to it.
 
-    The models of a draw decide by the sign of their values, so an audit that cuts them elsewhere is refused. `jobs`,
-    `cluster` and `progress` are as in `fairenum.attack.simulate`; `budget` is the time limit of the audit, where the
-    simulation is part of it; `options` are fields of `AttackConfig`, which win over those of the audit. The document
-    is partial if the simulation was interrupted, and without `attack` if there was no time for a single trial.
+    SVM settings, metric and compared groups are those of the audit. An audit whose models do not decide by the sign of
+    their decision values is refused. `jobs`, `cluster` and `progress` are as in `fairenum.attack.simulate`; `budget` is
+    the time limit that the simulation shares with the audit, if any; `options` are fields of `AttackConfig`, which
+    override those of the audit. If the simulation is interrupted, the status of the document is "interrupted"; if there
+    was no time for a single trial, its `attack` is None.
     """
     if document.config.decide != "sign":
         raise ConfigError(
@@ -356,13 +369,13 @@ def attacked(
 
 
 def _compared(state: RunState) -> Dataset:
-    """Return the audited table with the groups of the primary column alone, some of which may be set aside."""
+    """Return the audited table with the primary column as its only sensitive column, if there is one."""
     dataset, primary = state.division.dataset, state.division.primary
     return dataset if primary is None else replace(dataset, sensitive=(primary,))
 
 
 def _config(document: AuditDocument, state: RunState) -> AttackConfig:
-    """Take models, metric, seed and confidence level from the audit."""
+    """Return options of a simulation; those that an audit also has are taken from the given audit."""
     shared = {option.name for option in fields(AttackConfig)} & {option.name for option in fields(state.asked)}
     found = document.config.svm
     svm = replace(state.asked.svm, C=found.C, class_weight=found.class_weight)

@@ -1,6 +1,7 @@
-"""Attack strategies: functions of a scene and a budget that return the training rows whose labels to flip.
+"""Attack strategies: functions that return the numbers of the training rows whose labels are to be flipped.
 
-Strategies, these and a user's own, are registered in the entry-point group ``fairenum.attacks``.
+Their arguments are a scene, which holds the data, and a budget, the number of rows to return. Strategies, also those
+of users, are registered in the entry-point group ``fairenum.attacks``.
 """
 
 from __future__ import annotations
@@ -21,36 +22,36 @@ from fairenum.tables import merge_identical
 
 Strategy = Callable[[Scene, int], IntArray]
 UNFAVOURABLE = -1
-MOST_ROUNDS = 100  # of alfa; it settles after a handful
+MOST_ROUNDS = 100  # iterations of `alfa`, which usually ends after a few
 
 
 def paper(scene: Scene, budget: int) -> IntArray:
-    """Flip random rows whose label speaks against the prejudice, as the paper does.
+    """Return random rows with a favourable label in the target group, or an unfavourable label in another group.
 
-    Favourable labels in the target group become unfavourable, unfavourable ones elsewhere favourable.
+    This is the attack in the paper.
     """
     allowed = (scene.in_target == (scene.train.y > 0)) & scene.flippable()
     return scene.candidates(allowed, budget, "rows whose label speaks against the prejudice")[:budget]
 
 
 def random(scene: Scene, budget: int) -> IntArray:
-    """Flip random rows."""
+    """Return random rows, among those that may be flipped in the direction of the scene."""
     return scene.candidates(scene.flippable(), budget, "rows to flip in that direction")[:budget]
 
 
 def group(scene: Scene, budget: int) -> IntArray:
-    """Flip random rows of the target group in one direction, to unfavourable unless the scene has another."""
+    """Return random rows of the target group, to be flipped in the scene's direction, by default to unfavourable."""
     allowed = scene.in_target & scene.flippable(UNFAVOURABLE)
     return scene.candidates(allowed, budget, "rows of that group to flip in that direction")[:budget]
 
 
 def margin_near(scene: Scene, budget: int) -> IntArray:
-    """Flip the rows nearest to the boundary of the clean model, ties by chance."""
+    """Return the rows nearest to the decision boundary of the model before the attack; ties are broken at random."""
     return _by_distance(scene, budget, 1.0)
 
 
 def margin_far(scene: Scene, budget: int) -> IntArray:
-    """Flip the rows farthest from the boundary of the clean model, ties by chance."""
+    """Return the rows farthest from the decision boundary of the model before the attack; ties are broken at random."""
     return _by_distance(scene, budget, -1.0)
 
 
@@ -61,18 +62,18 @@ def _by_distance(scene: Scene, budget: int, sign: float) -> IntArray:
 
 
 def support(scene: Scene, budget: int) -> IntArray:
-    """Flip random support vectors of the clean model."""
+    """Return random rows among the support vectors of the model before the attack."""
     allowed = scene.flippable() & np.isin(np.arange(len(scene.train)), scene.fit().support)
     return scene.candidates(allowed, budget, "support vectors to flip in that direction")[:budget]
 
 
 def greedy_parity(scene: Scene, budget: int) -> IntArray:
-    """Flip one row after another, each time the one that raises the gap most, with the model trained anew.
+    """Return rows chosen one after another, each time the row whose flip gives the retrained model the largest gap.
 
-    The gap is measured on the rows that the attacker watches. It is a step function, and a model may bear several flips
-    before any decision changes; so flips of equal effect are ranked by their headway: by how much cheaper a flip
-    makes the prejudiced model (trained on labels that follow the group alone) in comparison with the model as it is. A
-    second attempt goes by headway alone, and the attempt that ends with the larger gap is made.
+    The gap is measured on the scene's `watched` rows. Often no single flip changes a decision, so flips of equal gap
+    are ranked by a second number, their headway: how much the flip lowers the loss of a prejudiced model, relative to
+    the loss of the present model. The prejudiced model is trained on labels that depend only on the group. The search
+    is repeated with headway as the only criterion, and the rows of the search with the larger final gap are returned.
     """
     allowed = scene.flippable()
     scene.candidates(allowed, budget, "rows to flip in that direction")
@@ -85,7 +86,10 @@ def greedy_parity(scene: Scene, budget: int) -> IntArray:
 def _greedy(
     scene: Scene, svm: FlippableSvm, allowed: BoolArray, budget: int, *, by_gap: bool
 ) -> tuple[BoolArray, list[int]]:
-    """Flip the best row repeatedly: by the gap that results and then by headway, or by headway alone."""
+    """Return the rows that a greedy search flips, as a boolean for each training row and as numbers in order.
+
+    Each step flips the row of largest resulting gap, then headway, or without `by_gap` the row of largest headway.
+    """
     flipped = np.zeros(len(scene.train), dtype=np.bool_)
     prejudice = _regret(scene, svm, svm.solve(scene.in_target == (scene.train.y > 0)))
     chosen: list[int] = []
@@ -104,23 +108,23 @@ def _greedy(
 
 
 def _gaps(scene: Scene, values: FloatArray) -> FloatArray:
-    """Measure the gap that the attacker sees, given decision values of some models; an undefined gap counts as 0."""
+    """Return the gap of each model on the scene's `watched` rows, given its decision values; 0 if it is undefined."""
     return np.nan_to_num(np.round(scene.watched.gaps(values, scene.metric), ROUNDING_DIGITS))
 
 
 def _kinds(scene: Scene, allowed: BoolArray) -> IntArray:
-    """Return one row of each set of identical rows, whose flips have equal effects."""
+    """Return the numbers of the allowed rows, and of identical ones, whose flips have equal effects, only the first."""
     rows = np.flatnonzero(allowed)
     return rows[merge_identical(scene.train.X[rows], scene.train.y[rows]).first]
 
 
 def alfa(scene: Scene, budget: int) -> IntArray:
-    """Flip the rows that make the trained model most wrong: adversarial label flips (Xiao et al., 2012).
+    """Return the rows whose flips mislead the trained model most: the ALFA attack of Xiao et al. (2012).
 
-    The attack looks for labels that an SVM fits well and the clean model does badly on. Given the flips, the SVM is
-    trained; given the SVM, the best flips are those that lower (its loss - the clean model's loss) most. The two steps
-    take turns until the flips stay the same. Unlike in the paper all of the budget is spent, and a row is flipped
-    wholly or not at all, which solves the linear programme in between exactly.
+    The attack looks for labels of low loss under the SVM trained on them, and of high loss under the model before the
+    attack. Two steps alternate until the flips stay the same: train the SVM on the flipped labels; then choose the
+    flips that lower (loss under this SVM - loss under the model before the attack) most. Unlike in the article, the
+    whole budget is spent, and a row is flipped or not, never in part, so the second step is solved by sorting.
     """
     rows = np.sort(scene.candidates(scene.flippable(), budget, "rows to flip in that direction"))
     svm, flipped = FlippableSvm(scene), np.zeros(len(scene.train), dtype=np.bool_)
@@ -138,14 +142,14 @@ def alfa(scene: Scene, budget: int) -> IntArray:
 
 
 def _regret(scene: Scene, svm: FlippableSvm, solution: Solution) -> FloatArray:
-    """Return how much more the flipped label of each row costs than its own label, by a trained model."""
+    """Return for each row the weighted hinge loss of its flipped label minus that of its own, under a solution."""
     values = scene.train.y * svm.decide(solution, scene.train.X)
     own, other = np.split(svm.weights, 2)
     return np.asarray(other * np.maximum(0.0, 1.0 + values) - own * np.maximum(0.0, 1.0 - values))
 
 
 def _function(loaded: object) -> Strategy:
-    return cast(Strategy, loaded)  # `_defect` checks it next
+    return cast(Strategy, loaded)  # `_defect` then checks that it is callable
 
 
 def _defect(strategy: object, _name: str) -> str:
@@ -163,7 +167,7 @@ def list_strategies(entry_points: Iterable[EntryPoint] | None = None) -> tuple[s
 
 
 def rows_to_flip(name: str, strategy: Strategy, scene: Scene, budget: int) -> IntArray:
-    """Ask a strategy for the rows to flip; refuse an answer that is not as many different rows as the budget."""
+    """Return the numbers of the rows that a strategy flips; refuse a result other than `budget` different rows."""
     token = enter_plugin()
     try:
         answer = np.asarray(strategy(scene, budget))

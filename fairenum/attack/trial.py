@@ -1,7 +1,7 @@
-"""One trial: a draw of a table, its clean model, and the models and defences after each attack.
+"""One trial: a random sample of rows, the best model before an attack, and models and defences after each attack.
 
-A trial depends on nothing but its input, wherever it runs: in this process, in another, or on another computer. Its
-failures are part of its record.
+The record of a trial depends only on its input, whether it runs in this process, in another, or on another computer.
+Failures are part of the record.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ from fairenum.tables.groups import named_groups
 
 
 def recovery(gaps: FloatArray, errors: FloatArray, is_constant: BoolArray, clean_gap: float | None) -> RecoveryRanks:
-    """Find the first listed model whose gap is no larger than the clean one, at no more error than model 1.
+    """Return the rank of the first listed model that is as fair as the model before the attack; None if there is none.
 
-    Gaps and errors are those of the listed models on the holdout; a model that decides all rows alike recovers nothing.
-    `clean_gap` is that of the model before the labels were flipped.
+    Its gap must be no larger than `clean_gap`, the gap of that model, and its error no larger than that of the first
+    listed model; for `paper_rank`, both must be smaller. Models that decide all rows alike do not count. `gaps` and
+    `errors` are those of the listed models on the holdout.
     """
     if clean_gap is None:
         return RecoveryRanks()
@@ -66,10 +67,11 @@ def _first(marks: BoolArray) -> int | None:
 def detection(
     models: tuple[Model, ...], gaps: FloatArray, is_constant: BoolArray, train: EncodedRows, flipped: IntArray
 ) -> TrialDetection | None:
-    """Compare the rows that fairer models leave out with the flipped rows; None if no fairer model leaves out any.
+    """Return precision and recall of the rows that fairer models leave out as a guess of the flipped rows.
 
-    Which of several identical rows is left out is arbitrary, so each counts as the share of flipped ones among them.
-    `train` has the labels that the attack left.
+    Fairer models are those with a smaller gap than the first; the result is None if they leave out no rows. Which of
+    several identical rows is left out is arbitrary, so each counts as the share of flipped rows among them. `train` has
+    the labels after the attack.
     """
     is_fairer = ~is_constant & (np.round(gaps - gaps[0], ROUNDING_DIGITS) < 0.0)
     left_out = sorted({row for place in np.flatnonzero(is_fairer) for row in models[place].left_out})
@@ -87,28 +89,28 @@ def detection(
 
 
 def _shares(train: EncodedRows, flipped: IntArray) -> FloatArray:
-    """Return for each row the share of flipped rows among those identical to it."""
+    """Return for each row the share of flipped rows among all rows that are identical to it, itself included."""
     merged = merge_identical(train.X, train.y)
     counts = np.bincount(merged.inverse[flipped], minlength=len(merged))
     return np.asarray((counts / merged.copies)[merged.inverse])
 
 
-TIED = 1e-9  # objectives that differ by less are equal as far as is proven
+TIED = 1e-9  # relative difference of objectives up to which they count as equal
 DIRECTIONS = {"unfavourable": -1, "favourable": 1, None: 0}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """The input of one trial."""
+    """The input of one trial: its number, its seed, its rows and the options."""
 
     number: int
     seed: int
-    # the rows of the draw: those to train on, to select by, and to hold out, in this order
+    # the rows that were drawn: training, selection and holdout rows, in this order
     table: Dataset = field(repr=False)
-    config: AttackConfig  # what is simulated, with sizes in rows, and with column and group named
+    config: AttackConfig  # the options, with sizes in rows, and with the sensitive column and the target group named
 
     def encoded(self) -> tuple[EncodedRows, EncodedRows | None, EncodedRows]:
-        """Return the rows to train on, to select by if any, and to hold out; the encoding is fitted on the first."""
+        """Return the training, selection and holdout rows, encoded; None for selection rows if there are none."""
         ends = np.cumsum(self.config.sizes_for(len(self.table))).astype(int)
         train, selection, holdout = np.split(np.arange(len(self.table)), ends[:-1])
         parts = (train, holdout, selection) if selection.size else (train, holdout)
@@ -119,7 +121,7 @@ class Trial:
 
 @one_thread()
 def run_trial(trial: Trial) -> TrialRecord:
-    """Run one trial in one thread, so that its numbers are equal everywhere."""
+    """Run one trial and return its record; it uses one thread, so that results are the same wherever it runs."""
     with solver_run(trial.config.svm) as run:
         return _run(trial).but(lapse=run.lapse)
 
@@ -135,7 +137,7 @@ def _run(trial: Trial) -> TrialRecord:
     for name, flips in product(trial.config.strategies, trial.config.flips):
         try:
             attacks.append(draw.attacked(name, flips))
-        except OutOfTime:  # half a trial is none
+        except OutOfTime:  # an unfinished trial is not recorded
             raise
         except Exception as error:  # noqa: BLE001 - nor one bad attack, which may be a plugin's
             failures.append(Failure(name, flips, _message(error)))
@@ -153,7 +155,7 @@ def _message(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Draw:
-    """The encoded rows of a trial, and the measures of the model that they give before any flip."""
+    """The encoded rows of a trial, and gap and error of the best model before any attack (`clean`)."""
 
     scene: Scene
     selection: EncodedRows | None
@@ -179,7 +181,7 @@ class _Draw:
         return cls(scene, selection, holdout, config, Measured(*measures, _train_gap(model, scene)))
 
     def attacked(self, name: str, flips: float) -> Attacked:
-        """Flip labels, list the best models of the flipped rows, and measure the effects."""
+        """Flip labels by the named strategy, list the best models of the flipped labels, and return their measures."""
         scene, holdout = self.scene, self.holdout
         rows = rows_to_flip(name, STRATEGIES.load(name), scene, budget(flips, len(scene.train)))
         poisoned = _flipped(scene.train, rows)
@@ -204,7 +206,7 @@ class _Draw:
         )
 
     def _listed(self, poisoned: EncodedRows) -> tuple[Model, ...]:
-        """List the best models of the attacked rows."""
+        """Return the best models of the training rows with flipped labels, best first."""
         config, audited = self.config, distinct(self.holdout.X)
         svm = EnumSVC.of(config.svm, config.k, config.distinct, config.min_difference, config.patience)
         return tuple(svm.fit(poisoned.X, poisoned.y, audited=audited).models_)
@@ -214,7 +216,7 @@ class _Draw:
             decided = DEFENCES[name](after)
         except OutOfTime:
             raise
-        except Exception as error:  # noqa: BLE001 - a defence that fails is a row of its own
+        except Exception as error:  # noqa: BLE001 - a defence that fails is recorded as such
             return Defended(failure=_message(error))
         return Defended(*_gap_and_error(np.where(decided, 1.0, -1.0), self.holdout, self.config.metric))
 
@@ -226,11 +228,11 @@ def _flipped(train: EncodedRows, rows: IntArray) -> EncodedRows:
 
 
 def _train_gap(model: Model, scene: Scene) -> float | None:
-    """Measure the gap on the training rows, which an attacker sees."""
+    """Return the gap of a model on the training rows, with the labels before the attack."""
     return plain(scene.train.gaps(model.decision_function(scene.train.X)[None], scene.metric)[0])
 
 
 def _gap_and_error(values: FloatArray, rows: EncodedRows, metric: Gap) -> tuple[float | None, float | None]:
-    """Measure gap and error of one model, given its decision values, or signs, on some rows."""
+    """Return gap and error of one model on some rows, given its decision values or their signs."""
     scores = score(rows.decisions(values[None]))
     return plain(getattr(scores.gaps, metric)[0]), plain(scores.overall.error[0])

@@ -1,1 +1,1 @@
-"""Benchmarks, studies of mitigations, and the paper's experiments over many splits and draws."""
+"""Benchmarks of solvers, a study of mitigations, and a reproduction of the paper's experiments."""

@@ -1,4 +1,4 @@
-"""The solver benchmark: a race on a drawn problem, and growth of the running time."""
+"""The solver benchmark: times of solvers on one SVM problem, and growth of their times with its size."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from fairenum.tables import Dataset, split
 
 
 def timed_environment(packages: Iterable[str] = PACKAGES, solver: SolverVersion | None = None) -> Environment:
-    """The environment with machine type and processor count."""
+    """Return versions of packages and solver, with the machine type and the number of processors."""
     return environment(packages, solver).but(machine=platform.machine(), processors=os.cpu_count())
 
 
-SHARE, MOST_ROWS = 0.7, 1000  # of a table, unless rows are asked for
+SHARE, MOST_ROWS = 0.7, 1000  # share of a table's rows to draw, and most rows, by default
 RACE_SECONDS, POINT_SECONDS = 30.0, 3.0
 FULL_POINT_SECONDS = 60.0
 SCALE_SECONDS = 60.0
@@ -56,11 +56,12 @@ def bench(
     scale: bool = False,
     progress: Announce = lambda _: None,
 ) -> BenchDocument:
-    """Race solvers and the paper's algorithm on a table, in one process with one BLAS thread.
+    """Time solvers and the paper's algorithm on finding the best k models of a table, and return the times.
 
-    By default all available solvers run on 70 % of the rows, at most 1000. Unless `full`, a contestant is stopped after
-    half a minute and its time extrapolated. `growth` and `scale` also measure growth on random data; for `scale` see
-    `fairenum.research.growth`. `seed` is that of the draw and of the random data.
+    By default all available solvers are timed, on 70 % of the rows but at most 1000, in one process with one BLAS
+    thread. Unless `full`, each is stopped after 30 seconds and its time extrapolated. With `growth`, times on random
+    data of growing size are measured, too; with `scale`, also times and memory on much larger random data, as in
+    `fairenum.research.growth`. `seed` determines the rows that are drawn and the random data.
     """
     names = tuple(dict.fromkeys(solvers)) or _available()
     contestants = [*map(solver_contestant, names), paper_contestant()]
@@ -90,7 +91,7 @@ def bench(
 def draw_problem(
     dataset: Dataset, rows: int | None = None, cost: float = 1.0, seed: int = 0, *, standardise: bool = True
 ) -> SvmProblem:
-    """Draw rows of a table and encode them; identical rows stay apart, as in the paper."""
+    """Return the SVM problem of rows drawn at random from a table; identical rows are not merged, as in the paper."""
     if rows is None:
         rows = min(round(SHARE * len(dataset)), MOST_ROWS)
     drawn = split(dataset, (rows, 0, 0), seed).train
@@ -106,13 +107,13 @@ def _available() -> tuple[str, ...]:
 
 
 def _first_calls(contestants: Iterable[Contestant]) -> float:
-    """CPU seconds of imports and compilation, paid on a tiny problem."""
+    """Return the CPU seconds of running each contestant on a tiny problem, mainly for imports and compilation."""
     started = time.process_time()
     for contestant in contestants:
         try:
             enumerate_timed(contestant, random_problem(20, 2), Limits(models=5))
         except FairenumError:
-            continue  # it will fail again in the race, and be reported there
+            continue  # `race` will report the failure
     return time.process_time() - started
 
 

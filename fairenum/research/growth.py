@@ -1,6 +1,8 @@
-"""The growth study: up to a million rows, 3000 columns and 10,000 models, each point in its own process.
+"""Growth of running time and memory with the numbers of examples (n), of features (d) and of models (k).
 
-A contestant that exceeds the time for a point goes no further on that axis.
+`measure_growth` times solvers in this process. `measure_scale` goes up to a million rows, 3000 columns and 10,000
+models, and measures each size in a process of its own. When a contestant exceeds the time limit at one size, larger
+sizes are skipped.
 """
 
 from __future__ import annotations
@@ -25,14 +27,17 @@ EXAMPLES = (50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
 FEATURES = (2, 4, 8, 16, 32, 64)
 RANDOM_MODELS = (10, 20, 50, 100, 200, 500, 1000, 2000)
 
-# Sizes of the other axes while one grows.
+# Values of n, d and k while another one of them is varied.
 FIXED: Mapping[GrowthAxis, int] = {"n": 200, "d": 10, "k": 10}
-QUICK = 0.1  # seconds; below, the better of two runs counts
+QUICK = 0.1  # seconds; a quicker run is repeated, and the better of the two counts
 ONE_FIT = "SVC fit"
 
 
 def random_problem(n: int, d: int, seed: int = 0, cost: float = 1.0) -> SvmProblem:
-    """Random normal features, with labels from a hyperplane that errs on about a seventh of the examples."""
+    """Return an SVM problem with normally distributed features, and labels by a hyperplane with noise.
+
+    The hyperplane misclassifies about a seventh of the n examples.
+    """
     generator = np.random.default_rng(seed)
     X = generator.standard_normal((n, d))
     decision = X.sum(axis=1) / np.sqrt(d) + 0.5 * generator.standard_normal(n)
@@ -42,7 +47,10 @@ def random_problem(n: int, d: int, seed: int = 0, cost: float = 1.0) -> SvmProbl
 def measure_growth(
     contestants: Sequence[Contestant], seed: int, seconds: float, progress: Announce = lambda _: None
 ) -> tuple[GrowthSeries, ...]:
-    """Time all contestants over examples, features and models; an axis ends at a point longer than `seconds`."""
+    """Time all contestants for growing numbers of examples, of features and of models.
+
+    A contestant that takes longer than `seconds` at one size is not run at larger sizes.
+    """
     return (
         *_over_data("n", EXAMPLES, contestants, seed, seconds, progress),
         *_over_data("d", FEATURES, contestants, seed, seconds, progress),
@@ -77,7 +85,7 @@ def _over_data(
 def _over_models(
     contestants: Sequence[Contestant], seed: int, seconds: float, progress: Announce
 ) -> list[GrowthSeries]:
-    """Time each contestant over the number of models in a single run."""
+    """Return each contestant's CPU seconds until given numbers of models, from a single run."""
     problem = random_problem(FIXED["n"], FIXED["d"], seed)
     series = []
     for contestant in contestants:
@@ -89,7 +97,7 @@ def _over_models(
 
 
 def _quickest(contestant: Contestant, problem: SvmProblem, limits: Limits) -> TimedRun | None:
-    """A timed run, the better of two if it is quick; None if the contestant fails."""
+    """Run a contestant and return its times, the better of two runs if they are quick; None if it fails."""
     try:
         run = enumerate_timed(contestant, problem, limits)
         if run.spent < QUICK:
@@ -105,7 +113,7 @@ def _random_series(name: str, axis: GrowthAxis, points: Mapping[int, float]) -> 
 
 
 def slope(sizes: Sequence[int], values: Sequence[float]) -> float | None:
-    """Exponent of growth, fitted to the larger half of the sizes; None for fewer than three sizes."""
+    """Return the slope of log(value) over log(size), fitted to the larger half of sizes; None for fewer than three."""
     if len(sizes) < 3:
         return None
     larger = slice(min(len(sizes) // 2, len(sizes) - 3), None)
@@ -118,12 +126,15 @@ COLUMNS = (10, 30, 100, 300, 1_000, 3_000)
 MODELS = (1, 10, 100, 1_000, 10_000)
 LINEAR, KERNEL = ("fairenum", "SVC", "LinearSVC"), ("fairenum", "SVC")
 AUDITS = ("fairenum", "ExponentiatedGradient", "GridSearch")
-PATIENCE = 20.0  # times the seconds of a point: waiting for a processor does not count
+PATIENCE = 20.0  # limit of elapsed time, as a multiple of the limit of CPU time: a process may wait for a processor
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A task that contestants do along one axis; `fixed` sets the other axes."""
+    """A series of measurements: a task for contestants, at several sizes of n, d or k (`axis`).
+
+    `fixed` overrides the default values of the other two.
+    """
 
     task: GrowthTask
     contestants: Sequence[str]
@@ -134,13 +145,13 @@ class Plan:
     fixed: Mapping[GrowthAxis, int] = field(default_factory=dict)
 
     def point(self, name: str, size: int, seed: int, seconds: float) -> Point:
-        """The point of a contestant at a size."""
+        """Return the measurement to make for a contestant at one size."""
         shape = {"n": 4_000, "d": 20, "k": 50, **self.fixed, self.axis: size}
         return Point(self.task, name, self.table, self.kernel, shape["n"], shape["d"], shape["k"], seed, seconds)
 
     @property
     def others(self) -> dict[GrowthAxis, int]:
-        """Sizes on the other axes that matter to the task."""
+        """The values of n, d and k that are kept fixed; k is left out unless the task is an audit."""
         point = self.point("", 0, 0, 0.0)
         shape: dict[GrowthAxis, int] = {"n": point.n, "d": point.d, "k": point.k}
         is_listed = self.task == "audit"
@@ -163,14 +174,14 @@ STUDY = (
 def measure_scale(
     seed: int, seconds: float, progress: Announce = lambda _: None, study: Sequence[Plan] | None = None
 ) -> tuple[GrowthSeries, ...]:
-    """Measure all contestants of a study along its axes, with `seconds` of CPU time per point."""
+    """Measure time and memory of all contestants in a study, with at most `seconds` of CPU time for each size."""
     plans = STUDY if study is None else study
     return tuple(_measured(plan, name, seed, seconds, progress) for plan in plans for name in plan.contestants)
 
 
 def _measured(plan: Plan, name: str, seed: int, seconds: float, progress: Announce) -> GrowthSeries:
     found: dict[int, tuple[float, float]] = {}
-    if plan.axis == "k":  # one process lists them all, and reads the clock at each
+    if plan.axis == "k":  # one process lists all models, and records the time at each
         progress(f"scale: {name}, {plan.task}, up to {plan.sizes[-1]} models")
         taken = taken_by(plan.point(name, plan.sizes[-1], seed, seconds))
         if taken:
@@ -204,7 +215,7 @@ def _series(plan: Plan, name: str, found: Mapping[int, tuple[float, float]]) -> 
 
 
 def taken_by(point: Point) -> Taken | None:
-    """Measure a point in its own process; None if it failed or took too long."""
+    """Make a measurement in a process of its own, and return time and memory; None if it failed or took too long."""
     command = [sys.executable, "-m", "fairenum.research.growth_point", msgspec.json.encode(point).decode()]
     try:
         ended = subprocess.run(command, capture_output=True, timeout=PATIENCE * point.seconds, check=False)

@@ -1,7 +1,7 @@
-"""One point of the growth study, measured in a process: ``python -m fairenum.research.growth_point POINT``.
+"""One measurement of the growth study: ``python -m fairenum.research.growth_point POINT``, with POINT as JSON.
 
-The process prints its CPU time and peak memory, and the system ends it when the time for a point is over. Imports, data
-and compilation count as memory but not as time.
+The process prints CPU time and peak memory of the task; the operating system ends it when its CPU time exceeds the
+limit. Imports, compilation and the making of the data count in the memory, but not in the time.
 """
 
 from __future__ import annotations
@@ -34,16 +34,19 @@ from fairenum.svm.sparse_or_dense import FloatArray, Matrix, compact, dense
 if TYPE_CHECKING:
     import pandas as pd
 
-VARIABLES = 5  # of a table of categories, whatever the number of its columns
+VARIABLES = 5  # categorical variables of a one-hot table, whatever the number of its columns
 GROUPS = ("a", "b")
 TRAINED = 0.6  # of the rows, as in an audit
-GRID_SIZE = 20  # multipliers that GridSearch tries
+GRID_SIZE = 20  # Lagrange multipliers that GridSearch tries
 SOLVER = "path"
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A measurement: task, contestant and table size; the process is ended after `seconds` of CPU time."""
+    """What to measure: a task, the contestant that does it (`name`), and its data of n rows and d columns.
+
+    `k` is the number of models to list, and `seconds` the limit of CPU time.
+    """
 
     task: GrowthTask
     name: str
@@ -58,7 +61,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Measured CPU seconds, per model if counted, and peak memory in bytes."""
+    """A measurement: CPU seconds of the task, or until each model if models are listed, and peak memory in bytes."""
 
     seconds: tuple[float, ...]
     memory: float
@@ -66,7 +69,10 @@ class Taken:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """A random table: features, labels of +1 and -1, and the group of each row."""
+    """A random table: features, labels of +1 and -1, and the group of each row.
+
+    `codes` holds the categories (row x variable) that a one-hot table encodes; None for a table of numbers.
+    """
 
     X: Matrix
     y: FloatArray
@@ -75,7 +81,7 @@ class Drawn:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The table as a user has it, with numbers or texts."""
+        """The table as a pandas frame, with columns of numbers or of texts, a group and a label."""
         import pandas as pd
 
         cells = dense(self.X) if self.codes is None else np.char.add("v", self.codes.astype(str))
@@ -84,7 +90,10 @@ class Drawn:
 
 
 def draw(table: GrowthTable, n: int, d: int, seed: int) -> Drawn:
-    """Random features, groups that depend on them slightly, and labels that err on a seventh of the rows."""
+    """Return a random table: features, groups that depend on them slightly, and labels by a noisy linear function.
+
+    The function without noise misclassifies about a seventh of the n rows.
+    """
     random = np.random.default_rng(seed)
     codes = None
     if table == "numbers":
@@ -104,17 +113,17 @@ def draw(table: GrowthTable, n: int, d: int, seed: int) -> Drawn:
 
 
 def problem_of(drawn: Drawn, kernel: KernelName) -> SvmProblem:
-    """The SVM problem of a table, without merging identical rows."""
+    """Return the SVM problem of a table; identical rows are not merged."""
     return pose(drawn.X, drawn.y, SvmSettings(C=1.0, kernel=kernel, rows=True)).problem
 
 
 def optimum(point: Point, drawn: Drawn) -> None:
-    """Find the optimal SVM, with proof."""
+    """Solve the SVM problem of the table with the path solver, which certifies the optimum."""
     open_workspace(SOLVER, problem_of(drawn, point.kernel)).solve()
 
 
 def svc(point: Point, drawn: Drawn) -> None:
-    """Fit scikit-learn's SVC to the same rows."""
+    """Fit scikit-learn's SVC to the table."""
     from sklearn.svm import SVC
 
     gamma = kernel_for(SvmSettings(C=1.0, kernel=point.kernel), drawn.X).gamma
@@ -122,14 +131,14 @@ def svc(point: Point, drawn: Drawn) -> None:
 
 
 def linear_svc(_point: Point, drawn: Drawn) -> None:
-    """Fit scikit-learn's LinearSVC with the same loss, at most a thousand iterations."""
+    """Fit scikit-learn's LinearSVC to the table, with hinge loss and at most a thousand iterations."""
     from sklearn.svm import LinearSVC
 
     LinearSVC(C=1.0, loss="hinge").fit(drawn.X, drawn.y)
 
 
 def audited(point: Point, drawn: Drawn) -> None:
-    """Audit the table with all default stages."""
+    """Run an audit of the table with default options, but for the kernel and the number of models."""
     from fairenum.auditing.pipeline import run_audit
 
     config = AuditConfig().but(kernel=point.kernel, k=point.k)
@@ -137,7 +146,7 @@ def audited(point: Point, drawn: Drawn) -> None:
 
 
 def exponentiated_gradient(_point: Point, drawn: Drawn) -> None:
-    """Mitigate logistic regression with fairlearn's ExponentiatedGradient, on an audit's training rows."""
+    """Fit fairlearn's ExponentiatedGradient, with logistic regression, to as many rows as an audit trains on."""
     from fairlearn.reductions import DemographicParity, ExponentiatedGradient
     from sklearn.linear_model import LogisticRegression
 
@@ -145,7 +154,7 @@ def exponentiated_gradient(_point: Point, drawn: Drawn) -> None:
 
 
 def grid_search(_point: Point, drawn: Drawn) -> None:
-    """Mitigate logistic regression with fairlearn's GridSearch, on an audit's training rows."""
+    """Fit fairlearn's GridSearch, with logistic regression, to as many rows as an audit trains on."""
     from fairlearn.reductions import DemographicParity, GridSearch
     from sklearn.linear_model import LogisticRegression
 
@@ -166,11 +175,14 @@ CONTESTANTS: Mapping[tuple[GrowthTask, str], Callable[[Point, Drawn], None]] = {
     ("audit", "GridSearch"): grid_search,
 }
 TINY = 60, 10  # rows and columns
-QUICK = 0.1  # seconds; quicker work is repeated, and the mean counts
+QUICK = 0.1  # seconds; a quicker task is repeated, and the mean counts
 
 
 def take(point: Point, limit: Callable[[float], None] = lambda _: None) -> Taken:
-    """Measure a point, after a tiny point of its kind that pays for imports and compilation."""
+    """Return time and memory of a task, after a first run on tiny data that takes care of imports and compilation.
+
+    `limit` is called with the limit of CPU seconds before the task is measured.
+    """
     with one_thread(), warnings.catch_warnings(action="ignore"):  # warnings of other packages
         if point.task == "models":
             return _models(point, solver_contestant(SOLVER))
@@ -186,7 +198,7 @@ def take(point: Point, limit: Callable[[float], None] = lambda _: None) -> Taken
 
 
 def _models(point: Point, contestant: Contestant) -> Taken:
-    """List models once, with the CPU time of each."""
+    """List models once, and return the CPU seconds until each model, and the memory."""
     enumerate_timed(contestant, problem_of(draw(point.table, *TINY, point.seed), point.kernel), Limits(2))
     problem = problem_of(draw(point.table, point.n, point.d, point.seed), point.kernel)
     run = enumerate_timed(contestant, problem, Limits(point.k, seconds=point.seconds))
@@ -194,7 +206,7 @@ def _models(point: Point, contestant: Contestant) -> Taken:
 
 
 def end_after(seconds: float) -> None:
-    """Let the system end this process after further CPU seconds."""
+    """Have the operating system end this process after the given number of further CPU seconds."""
     try:
         import resource
     except ImportError:  # the caller's timeout applies
@@ -203,7 +215,7 @@ def end_after(seconds: float) -> None:
 
 
 def peak_memory() -> float:
-    """Peak memory of this process in bytes."""
+    """Return the peak memory of this process in bytes."""
     status = Path("/proc/self/status")
     if status.exists():  # the value of getrusage is inherited from the process that started this one
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
@@ -214,7 +226,7 @@ def peak_memory() -> float:
 
 
 def main() -> None:
-    """Measure the point given on the command line, and print the result."""
+    """Make the measurement given as JSON on the command line, and print its result as JSON."""
     taken = take(msgspec.json.decode(sys.argv[1], type=Point), end_after)
     print(msgspec.json.encode(taken).decode())
 

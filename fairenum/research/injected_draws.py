@@ -1,4 +1,8 @@
-"""One draw of the injected COMPAS experiment: parity gap and error of the best models and of a clean model."""
+"""The paper's COMPAS experiment: in a random sample of rows, labels are flipped, and the best models are scored.
+
+One such sample is called a draw. The models trained on flipped labels are compared with the clean model, which is
+trained on the true labels.
+"""
 
 from __future__ import annotations
 
@@ -29,21 +33,22 @@ from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.svm.sparse_or_dense import Matrix
 from fairenum.tables import Dataset, load_dataset
 
-SECONDS = 20.0  # for one draw
+SECONDS = 20.0  # time limit of the paper's algorithm in one draw
 
 
 def printed_values(
     train: EncodedRows, y: FloatArray, untouched: BoolArray, cost: float, test: Matrix
 ) -> tuple[FloatArray, FloatArray]:
-    """Objectives of the models that SVC lists for injected rows, and decision values on the test rows.
+    """Return the objectives of the models that the paper's algorithm lists, and decision values on the test rows.
 
-    The values are those of the clean model, of the model trained on the untouched rows, and of the listed models.
+    The algorithm runs on scikit-learn's SVC, with the flipped labels `y`. The decision values (model x row) are those
+    of the model of the true labels, of the model of the rows that were not flipped, and of the listed models.
     """
     fits = list(AlgorithmOne(plain_problem(train.X, y, cost), Limits(models=MODELS, seconds=SECONDS)))
     everybody = np.arange(len(y))
     values = [_decide(train.X, train.y, everybody, cost, test)]
     values.append(_decide(train.X, y, np.flatnonzero(untouched), cost, test))
-    # SVC is deterministic: trained on the same rows again it is the model that was listed
+    # SVC is deterministic, so that training on the same rows again gives the listed model
     values += [_decide(train.X, y, np.delete(everybody, list(fit.left_out)), cost, test) for fit in fits]
     return np.array([fit.objective for fit in fits]), np.array(values)
 
@@ -54,7 +59,8 @@ def _decide(X: Matrix, y: FloatArray, rows: IntArray, cost: float, test: Matrix)
     return np.asarray(SVC(kernel="linear", C=cost, tol=TOL).fit(X[rows], y[rows]).decision_function(test))
 
 
-# The paper says neither how columns are scaled nor what C is here: whether to standardise, and C (None: by folds).
+# Whether columns are standardised, and C (None: by cross-validation). The paper says neither for this experiment, so
+# all combinations are run.
 VARIANTS: Mapping[str, tuple[bool, float | None]] = {
     "standardised, C = 1": (True, 1.0),
     "raw, C = 1": (False, 1.0),
@@ -65,9 +71,10 @@ VARIANTS: Mapping[str, tuple[bool, float | None]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelScores:
-    """Parity gap and error of models on some rows; NaN where undefined.
+    """Demographic parity gap and error of the listed models, and of two others, on some rows; NaN if undefined.
 
-    The listed models come with two references: the model of the clean labels, and the model of the rows not flipped.
+    The two others are the clean model, trained on the true labels, and the untouched model, trained on those rows only
+    whose labels were not flipped.
     """
 
     gaps: FloatArray
@@ -78,19 +85,19 @@ class ModelScores:
 
     @classmethod
     def of(cls, rows: EncodedRows, values: FloatArray) -> ModelScores:
-        """Scores from decision values of the clean model, the model of untouched rows, and the listed models."""
+        """Return the scores, given decision values of the clean model, the untouched model and the listed models."""
         scores = score(rows.decisions(values))
         gaps, errors = scores.gaps.demographic_parity_difference, scores.overall.error
         return cls(gaps[2:], errors[2:], float(gaps[0]), float(errors[0]), float(gaps[1]))
 
     @property
     def fairer(self) -> BoolArray:
-        """Listed models with a smaller gap than the clean model and less error than listed model 1."""
+        """For each listed model, whether its gap is below the clean model's and its error below the first one's."""
         return self._fairer_than(self.clean_gap)
 
     @property
     def fairer_than_untouched(self) -> BoolArray:
-        """Listed models with a smaller gap than the model of untouched rows and less error than listed model 1."""
+        """For each listed model, whether its gap is below the untouched model's and its error below the first one's."""
         return self._fairer_than(self.untouched_gap)
 
     def _fairer_than(self, reference: float) -> BoolArray:
@@ -101,7 +108,11 @@ class ModelScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrintedMeasures:
-    """Results of the paper's own algorithm in a draw; fields as in the document's `PrintedDraw`."""
+    """Results of the paper's algorithm, as printed, in one draw.
+
+    `shortfall` is the relative difference between the last objective and the first; `is_descending` tells whether no
+    model has a larger objective than the one before it; `predictors` is explained in `DrawLine`.
+    """
 
     shortfall: float
     is_descending: bool
@@ -111,10 +122,10 @@ class PrintedMeasures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawMeasures:
-    """Results of a draw; fields as in the document's `DrawLine`.
+    """Results of one draw, with one choice of scaling and C; most fields are explained in `DrawLine`.
 
-    `test` scores the paper's 50 test rows, `rest` all remaining rows. `printed` is None where the paper's own algorithm
-    did not run.
+    `test` holds the scores on the 50 test rows, as in the paper, `rest` those on all remaining rows of the table.
+    `printed` is None if the paper's algorithm was not run.
     """
 
     C: float
@@ -130,7 +141,7 @@ class DrawMeasures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawRecord:
-    """A draw by variant, with the reason for results that could not be proven."""
+    """Results of one draw for each combination in `VARIANTS`, or the error message where the solver failed."""
 
     seed: int
     variants: Mapping[str, DrawMeasures | Refusal]
@@ -138,12 +149,12 @@ class DrawRecord:
 
 @cache
 def compas() -> Dataset:
-    """COMPAS as in the paper, with the sensitive columns as features."""
+    """Return the COMPAS dataset as in the paper, with the sensitive columns as features."""
     return load_dataset("compas", use_sensitive=True, incumbent=NONE)
 
 
 def run_draw(seed: int, with_printed: bool) -> DrawRecord:
-    """Run a draw in every variant; the first also with the paper's own algorithm, if asked for."""
+    """Run one draw for each combination in `VARIANTS`; `with_printed` runs the paper's algorithm on the first, too."""
     main = next(iter(VARIANTS))
     variants = {
         name: _variant(seed, standardise, cost, with_printed and name == main)
@@ -161,10 +172,10 @@ def _variant(seed: int, standardise: bool, cost: float | None, with_printed: boo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InjectedDraw:
-    """A draw: 100 training rows, before and after ten label flips, 50 test rows, and the rest.
+    """The rows of one draw: 100 training rows, of which ten labels are flipped, 50 test rows, and all other rows.
 
-    `scene` holds the training rows with true labels, `y` the labels after the flips, and `untouched` marks rows not
-    flipped. The paper does not use `rest`.
+    `scene` holds the training rows with their true labels, `y` the labels after the flips; `untouched` is True for the
+    training rows that were not flipped. `rest` holds the other rows, which the paper does not use.
     """
 
     scene: Scene
@@ -175,7 +186,7 @@ class InjectedDraw:
 
     @classmethod
     def of(cls, seed: int, standardise: bool, cost: float | None) -> InjectedDraw:
-        """Draw rows and flip labels as `fairenum attack` does with the same seed; choose C if none is given."""
+        """Draw rows and flip labels, as `fairenum attack` does with the same seed; choose C if `cost` is None."""
         sizes = (TRAINED, 0, len(compas()) - TRAINED)
         asked = AttackConfig(svm=SvmSettings(rows=True), sizes=sizes, trials=1, seed=seed, standardise=standardise)
         config = resolved(asked, compas())
@@ -190,7 +201,7 @@ class InjectedDraw:
         return cls(scene, y, untouched, others.take(slice(TESTED)), others.take(slice(TESTED, None)))
 
     def measured(self, with_printed: bool = False) -> DrawMeasures:
-        """Enumerate the injected rows, and score every model on the test rows and on the rest."""
+        """List the best models of the flipped labels, and return their scores on test rows and on all other rows."""
         X, svm = self.scene.train.X, self.scene.svm
         models = EnumSVC.of(svm, MODELS).fit(X, self.y).models_
         fewer = EnumSVC.of(svm).fit(X[self.untouched], self.y[self.untouched]).models_[0]
@@ -211,7 +222,7 @@ class InjectedDraw:
         )
 
     def _printed(self) -> PrintedMeasures:
-        """Results of the paper's own algorithm, on scikit-learn's SVC, for the same rows."""
+        """Return the results of the paper's algorithm, which uses scikit-learn's SVC, on the same rows."""
         objectives, values = printed_values(self.scene.train, self.y, self.untouched, self.scene.svm.cost, self.test.X)
         return PrintedMeasures(
             shortfall=float(1.0 - objectives[-1] / objectives[0]),
@@ -226,5 +237,5 @@ def _values(models: tuple[Model, ...], X: Matrix) -> FloatArray:
 
 
 def predictors(values: FloatArray) -> int:
-    """Number of models with different decisions on the rows."""
+    """Count the distinct vectors of decisions among models, given their decision values (model x row)."""
     return len(np.unique(values >= 0.0, axis=0))

@@ -1,6 +1,6 @@
-"""Guided search compared with other mitigations, over many splits.
+"""A comparison of fairenum's guided search with other mitigations, over many random splits of tables.
 
-``python -m fairenum.research.mitigation_study FOLDER JOBS`` writes the document to a folder.
+``python -m fairenum.research.mitigation_study FOLDER JOBS`` writes mitigation.json to a folder.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Z = 1.96
 
 @one_thread()
 def run_trial(case: Case, seed: int) -> SplitTrial:
-    """Try all methods on one split."""
+    """Return the scores of all methods on one random split of a case's table."""
     division = _divided(case, seed)
     train, selection, holdout = division.train, division.selection, division.holdout
     problem = pose(train.X, train.y, SVM).problem
@@ -77,7 +77,10 @@ def _divided(case: Case, seed: int) -> Division:
 def _scores(
     own: Mapping[str, FloatArray], outcomes: Sequence[MitigationOutcome], holdout: EncodedRows
 ) -> tuple[MethodScore, ...]:
-    """Scores of fairenum's models, then of the other mitigations."""
+    """Return the scores of fairenum's models, then of the other mitigations that did not fail.
+
+    `own` holds, by method, the probability of a favourable decision for each holdout row.
+    """
     scores = [_score(name, chance, holdout) for name, chance in own.items()]
     for outcome in outcomes:
         if outcome.decided:
@@ -110,9 +113,10 @@ def _rates(chance: FloatArray, rows: EncodedRows) -> FloatArray:
 
 
 def dominates(method: FloatArray, rival: FloatArray, rows: EncodedRows) -> bool:
-    """Whether a method beats another beyond noise on the same rows.
+    """Tell whether a method is significantly better than its rival in accuracy or gap, and not worse in the other.
 
-    It is at least as accurate with at most the same gap, and one difference exceeds its paired 95 % interval.
+    Significant is a difference larger than the half-width of its paired 95 % interval. `method` and `rival` hold the
+    probability of a favourable decision for each row.
     """
     (accuracy, gap), (rival_accuracy, rival_gap) = (_accuracy_and_gap(chance, rows) for chance in (method, rival))
     if accuracy < rival_accuracy or gap > rival_gap:
@@ -124,7 +128,7 @@ def dominates(method: FloatArray, rival: FloatArray, rows: EncodedRows) -> bool:
 
 
 def _gap_parts(chance: FloatArray, rows: EncodedRows) -> FloatArray:
-    """Linearised contribution of each row to the deviation of the gap."""
+    """Return each row's contribution to the sampling error of the gap, to first order."""
     codes, sizes = rows.groups.codes, rows.groups.sizes
     rates = np.bincount(codes, chance, len(sizes)) / np.maximum(sizes, 1)
     present = np.flatnonzero(sizes)
@@ -141,17 +145,17 @@ CASES = (
     Case("compas", 2000),
     Case("german", 600),
     Case("adult", 2000),
-    # the same at equal selection rates: every method selects the share that is favourable in training
+    # the same with equal selection rates: every method selects the share of favourable labels in the training rows
     Case("compas", 2000, use_sensitive=True, decide="base-rate"),
     Case("compas", 2000, decide="base-rate"),
     Case("german", 600, decide="base-rate"),
     Case("adult", 2000, decide="base-rate"),
 )
-REPLICATIONS = 2000  # of the bootstrap over splits
+REPLICATIONS = 2000  # bootstrap samples of the splits
 
 
 def run(cases: Sequence[Case] = CASES, splits: int = SPLITS, jobs: int = 1) -> MitigationDocument:
-    """Run and summarise all splits of all cases, in `jobs` processes."""
+    """Run all splits of all cases, in `jobs` processes, and return their results with a summary of each case."""
     started = time.perf_counter()
     calls = [(case, seed) for case in cases for seed in range(splits)]
     trials = sorted(mapped(_tried, calls, jobs=jobs), key=lambda trial: (cases.index(trial.case), trial.seed))
@@ -168,7 +172,7 @@ def _tried(call: tuple[Case, int]) -> SplitTrial:
 
 
 def summary(trials: Sequence[SplitTrial]) -> tuple[CaseSummary, ...]:
-    """Summary of each case: accuracy and gap of every method, compared with guided search."""
+    """Return a summary of each case: accuracy and gap of every method, and how often it dominates guided search."""
     cases = dict.fromkeys(trial.case for trial in trials)
     return tuple(_case_summary(case, [trial for trial in trials if trial.case == case]) for case in cases)
 
@@ -188,7 +192,7 @@ def _case_summary(case: Case, trials: Sequence[SplitTrial]) -> CaseSummary:
 
 
 def _score_of(method: str, trial: SplitTrial) -> MethodScore | None:
-    """The score of a method in a split; None if it failed there."""
+    """Return the score of a method in one split; None if the method failed there."""
     return next((score for score in trial.scores if score.method == method), None)
 
 
@@ -210,7 +214,7 @@ def _method_summary(scores: Sequence[MethodScore | None], first: Sequence[Method
 
 
 def _median(values: Sequence[float]) -> Estimate:
-    """Median over splits with a bootstrap 95 % interval; empty without splits."""
+    """Return the median with a bootstrap 95 % interval; an empty estimate if there are no values."""
     if not values:
         return Estimate()
     array, rng = np.asarray(values, dtype=np.float64), np.random.default_rng(0)
@@ -220,7 +224,7 @@ def _median(values: Sequence[float]) -> Estimate:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write mitigation.json to a folder."""
+    """Run the study, and write mitigation.json; the arguments are the folder and the number of processes."""
     folder = Path(arguments[0] if arguments else "reports")
     jobs = int(arguments[1]) if len(arguments) > 1 else 2
     folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""One random split of a table: its best models, their test losses and their running time."""
+"""The paper's experiments on tables: the best models of a random split, their test losses and running times."""
 
 from __future__ import annotations
 
@@ -28,17 +28,20 @@ from fairenum.tables import Dataset, load_dataset
 
 @cache
 def path_solver() -> SolverPlugin:
-    """The path solver, looked up once: the lookup takes longer than a small fit."""
+    """Return the path solver; cached, because looking it up takes longer than a small fit."""
     return load_solver("path")
 
 
 def plain_problem(X: Matrix, y: FloatArray, cost: float) -> SvmProblem:
-    """The paper's SVM problem: linear, and every row its own example."""
+    """Return the SVM problem of the paper: with a linear kernel, and without merging identical rows."""
     return pose(X, y, SvmSettings(C=cost, rows=True)).problem
 
 
 def choose_cost(X: Matrix, y: FloatArray, seed: int) -> float:
-    """The C with the highest accuracy over five folds, among those with proven solutions."""
+    """Return the C of highest mean accuracy in five-fold cross-validation.
+
+    Values of C for which the solver fails on a fold are skipped.
+    """
     from sklearn.model_selection import StratifiedKFold
 
     folds = tuple(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y))
@@ -59,11 +62,12 @@ def _accuracy(X: Matrix, y: FloatArray, learnt: IntArray, judged: IntArray, cost
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitMeasures:
-    """The best models of a split, by rank.
+    """Measures of the best models of a split; arrays have one number for each model, in order of rank.
 
-    `shortfalls` are relative to the first objective, `losses` test losses over that of model 1. `other_half` is the
-    loss ratio of the model chosen on one half of the test rows, on the other half. `seconds` are CPU seconds until the
-    clocked ranks, if timed. `undetermined` is the share of test decisions that the bias leaves open.
+    `shortfalls` are relative differences between the objectives of model 1 and of each model; `losses` are test losses
+    divided by that of model 1, and `errors` test error rates. `other_half` is the result of the function of this name.
+    `seconds` are CPU seconds until the ranks in `CLOCKED`; None if not timed. `undetermined` is the share of test
+    decisions that depend on which of several optimal biases is used.
     """
 
     C: float
@@ -77,7 +81,7 @@ class SplitMeasures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitRecord:
-    """A split of a table by variant, with the reason for results that could not be proven."""
+    """Results of one split, with standardised and with raw columns, or the error message where the solver failed."""
 
     table: str
     seed: int
@@ -86,7 +90,7 @@ class SplitRecord:
 
 @dataclass(frozen=True, slots=True)
 class PrintedRecord:
-    """The paper's own algorithm on one split of a table."""
+    """Results of the paper's algorithm, as printed, on one split of a table."""
 
     table: str
     run: PrintedRun
@@ -94,17 +98,20 @@ class PrintedRecord:
 
 @cache
 def table(name: str) -> Dataset:
-    """A table as the paper describes it: every column is a feature, and texts are codes."""
+    """Return a bundled table as the paper describes it: all columns are features, and texts are replaced by ranks."""
     return load_dataset(name, use_sensitive=True, categorical="ordinal", incumbent=NONE)
 
 
 def divided(name: str, seed: int, *, standardise: bool) -> Division:
-    """A random 70 to 30 split of a table; the test rows are the holdout."""
+    """Return a random split of a table into 70 % training rows and 30 % test rows, which are called holdout."""
     return divide(table(name), SHARES, seed, standardise=standardise)
 
 
 def run_split(name: str, seed: int) -> SplitRecord:
-    """Enumerate a split with standardised columns, timed to the thousandth model, and with raw columns."""
+    """Return measures of the 50 best models of a split, with standardised columns and with raw columns.
+
+    With standardised columns, a thousand models are listed to measure the time.
+    """
     variants = {
         "standardised": _variant(divided(name, seed, standardise=True), seed, is_timed=True),
         "raw": _variant(divided(name, seed, standardise=False), seed, is_timed=False),
@@ -133,7 +140,7 @@ def _variant(division: Division, seed: int, *, is_timed: bool) -> SplitMeasures 
 
 
 def _clocked(train: EncodedRows, cost: float, count: int) -> tuple[list[Model], tuple[float, ...]]:
-    """Enumerate models; keep the first fifty, and the CPU seconds at the clocked ranks."""
+    """List `count` models; return the first fifty, and the CPU seconds until the ranks in `CLOCKED`."""
     models: list[Model] = []
     seconds: list[float] = []
     started = time.process_time()
@@ -150,9 +157,10 @@ def _proven(train: EncodedRows, cost: float) -> Iterator[Model]:
 
 
 def other_half(losses: FloatArray, seed: int) -> float:
-    """Loss ratio, on one half of the test rows, of the model chosen on the other half; mean of both ways.
+    """Return the loss of a model, relative to model 1, on test rows other than those by which it was chosen.
 
-    This is the gain that remains when it is not measured on the rows it was found by.
+    The model of least loss on one half of the test rows is judged on the other half; the result is the mean over both
+    halves. `losses` holds the loss of each model (row) on each test row (column).
     """
     rows = np.random.default_rng([seed, 2]).permutation(losses.shape[1])
     halves = np.array_split(rows, 2)
@@ -164,7 +172,7 @@ def other_half(losses: FloatArray, seed: int) -> float:
 
 
 def run_printed(name: str, seed: int, seconds: float) -> PrintedRecord:
-    """Run the paper's own algorithm on a standardised split for some time, beside the proven models."""
+    """Run the paper's algorithm on a standardised split, up to a time limit, and count models at their proven rank."""
     train = divided(name, seed, standardise=True).train
     cost = choose_cost(train.X, train.y, seed)
     problem, limits = plain_problem(train.X, train.y, cost), Limits(models=TIMED, seconds=seconds)

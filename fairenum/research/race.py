@@ -1,7 +1,7 @@
-"""The race: contestants take turns on one problem, timed relative to SVC fits.
+"""Times of several enumeration algorithms on one SVM problem, relative to the time of a fit of scikit-learn's SVC.
 
-CPU time excludes other programs but varies with the processor's speed. So each lap is divided by the time of SVC fits
-made before, during and after it, and these ratios are compared.
+CPU time does not include other programs, but varies with the speed of the processor. So the time of each run, called a
+lap, is divided by the time of SVC fits made before, during and after it, and these ratios are compared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOL = 1e-3  # scikit-learn's default
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaperModel:
-    """A model from one SVC fit, and the examples left out of it."""
+    """A model of the paper's algorithm: an SVC fitted without some examples (`left_out`)."""
 
     objective: float
     support: IntArray
@@ -36,11 +36,11 @@ class PaperModel:
 
 
 class AlgorithmOne:
-    """Iterator over the models of a linear problem, best first within SVC's accuracy.
+    """The paper's Algorithm 1: an iterator over the models of a linear SVM problem, best first as far as SVC is exact.
 
-    All children of a model are solved from scratch when it leaves the heap, except those of the last model. The problem
-    has one cost for all examples; of the limits, `models` and `seconds` apply. `nodes` counts fits, and `stopped` is
-    the reason for the end.
+    The children of a model are the models without one more of its support vectors; they are fitted from scratch when
+    the model leaves the heap, except those of the last model. All examples must have the same cost. Of the limits, only
+    `models` and `seconds` apply. `nodes` counts the SVC fits, and `stopped` is the reason why the iterator ended.
     """
 
     def __init__(self, problem: SvmProblem, limits: Limits | None = None, tol: float = TOL) -> None:
@@ -85,7 +85,7 @@ class AlgorithmOne:
         return self.stopped is not None
 
     def _fit(self, left_out: frozenset[int]) -> PaperModel | None:
-        """Train on all other examples; None if only one class is left, which SVC refuses."""
+        """Return the model of all examples but those left out; None if all remaining ones are of one class."""
         from sklearn.svm import SVC
 
         rows = np.delete(np.arange(len(self._y)), list(left_out))
@@ -108,9 +108,9 @@ def _require_plain(problem: SvmProblem) -> None:
 
 Announce = Callable[[str], None]
 LAPS = 5
-LAP_AGAIN = 5.0  # seconds after which a contestant runs no further lap
-YARDSTICK_SECONDS = 0.05  # for one measurement
-YARDSTICK_EVERY = 1.0
+LAP_AGAIN = 5.0  # CPU seconds in all laps after which a contestant runs no further lap
+YARDSTICK_SECONDS = 0.05  # CPU seconds to spend on one measurement of the SVC fit time
+YARDSTICK_EVERY = 1.0  # CPU seconds between two such measurements
 
 
 class Supported(Protocol):
@@ -122,37 +122,44 @@ class Supported(Protocol):
 
 
 class ModelStream(Protocol):
-    """A running enumeration."""
+    """An enumeration in progress: an iterable of models.
+
+    `nodes` is the number of SVMs solved so far, and `stopped` the reason why the enumeration ended.
+    """
 
     nodes: int
     stopped: EnumerationEnd | None
 
     def __iter__(self) -> Iterator[Supported]:
-        """Go on to the next model."""
+        """Return an iterator over the models."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A named enumeration."""
+    """An enumeration algorithm to be timed: its name, and the function that starts it on a problem."""
 
     name: str
     search: Callable[[SvmProblem, Limits], ModelStream]
 
 
 def solver_contestant(name: str) -> Contestant:
-    """A contestant that runs a solver plugin through the certified search."""
+    """Return a contestant that enumerates certified models with the named solver plugin."""
     plugin = load_solver(name)
     return Contestant(name, lambda problem, limits: Enumeration(open_workspace(plugin, problem), limits))
 
 
 def paper_contestant() -> Contestant:
-    """The paper's algorithm as a contestant."""
+    """Return the paper's algorithm as a contestant."""
     return Contestant(PAPER_ALGORITHM, AlgorithmOne)
 
 
 @dataclass(frozen=True, slots=True)
 class TimedRun:
-    """A timed enumeration: CPU seconds until each model, the supports, and the boxes solved."""
+    """The times and models of one enumeration.
+
+    `seconds` are CPU seconds until each model, `supports` the support vectors of each model as bytes, `nodes` is the
+    number of SVMs solved, `spent` the CPU seconds in all, and `is_cut` tells whether the time limit ended it.
+    """
 
     seconds: tuple[float, ...]
     supports: tuple[bytes, ...]
@@ -162,7 +169,7 @@ class TimedRun:
 
 
 class Yardstick:
-    """Time of an SVC fit, measured repeatedly as the processor's speed varies."""
+    """The CPU seconds of an SVC fit, measured repeatedly because the speed of the processor varies."""
 
     def __init__(self, problem: SvmProblem) -> None:
         self._problem = problem
@@ -170,25 +177,28 @@ class Yardstick:
         self._due = 0.0
 
     def measure(self) -> None:
-        """Measure now."""
+        """Measure the time of an SVC fit once more."""
         self._fits.append(svc_fit_seconds(self._problem))
         self._due = time.process_time() + YARDSTICK_EVERY
 
     def measure_if_due(self) -> None:
-        """Measure if the last measurement is old enough."""
+        """Measure once more if the last measurement is more than `YARDSTICK_EVERY` CPU seconds ago."""
         if time.process_time() >= self._due:
             self.measure()
 
     @property
     def seconds(self) -> float:
-        """The mean over all measurements."""
+        """The mean of all measurements, in CPU seconds."""
         return fmean(self._fits)
 
 
 def enumerate_timed(
     contestant: Contestant, problem: SvmProblem, limits: Limits, meanwhile: Callable[[], None] = lambda: None
 ) -> TimedRun:
-    """Enumerate once with the CPU time of every model; time spent in `meanwhile` is excluded."""
+    """Run an enumeration once, and return its times and models.
+
+    `meanwhile` is called after each model; its time does not count.
+    """
     models, seconds = [], []
     started = time.process_time()
     search = contestant.search(problem, limits)
@@ -204,7 +214,7 @@ def enumerate_timed(
 
 
 def svc_fit_seconds(problem: SvmProblem, tol: float = TOL) -> float:
-    """CPU seconds of an SVC fit: the median of fits over a twentieth of a second, at least one."""
+    """Return the median CPU seconds of an SVC fit, which is repeated until 0.05 CPU seconds have been spent."""
     from sklearn.svm import SVC
 
     svm = SVC(kernel="linear", C=float(problem.upper[0]), tol=tol)
@@ -217,9 +227,11 @@ def svc_fit_seconds(problem: SvmProblem, tol: float = TOL) -> float:
 
 
 def forecast(run: TimedRun, k: int) -> tuple[float, Basis]:
-    """Seconds for k models, extrapolated for a stopped run from the pace after its second model.
+    """Return the CPU seconds for k models, and whether they are measured, extrapolated or a lower bound.
 
-    The second model is the costliest for Algorithm 1, which solves a child for every support vector of the first.
+    A run that the time limit ended is extrapolated by the mean time per model after its second model; this excludes the
+    second, which takes longest in the paper's algorithm, with one SVC fit for each support vector of the first model.
+    With fewer than three models, the time spent is a lower bound.
     """
     if not run.is_cut:
         return run.seconds[-1], "measured"
@@ -232,7 +244,7 @@ def forecast(run: TimedRun, k: int) -> tuple[float, Basis]:
 
 @dataclass(slots=True, eq=False)
 class _Laps:
-    """The laps of a contestant, each with the SVC fit time it is divided by."""
+    """The timed runs (laps) of a contestant, each with the SVC fit time that it is divided by (`yardsticks`)."""
 
     contestant: Contestant
     runs: list[TimedRun] = field(default_factory=list)
@@ -280,7 +292,10 @@ def race(
     seconds: float | None,
     progress: Announce = lambda _: None,
 ) -> tuple[RaceResult, ...]:
-    """Time every contestant on the best k models, lap by lap; stopped after `seconds`, results are extrapolated."""
+    """Time each contestant on finding the best k models, up to `LAPS` times in turn, and return the results.
+
+    A run is ended after `seconds`, if given, and its time extrapolated to k models.
+    """
     entries = [_Laps(contestant) for contestant in contestants]
     limits = Limits(models=k, seconds=seconds)
     for lap in range(1, LAPS + 1):
@@ -293,6 +308,6 @@ def race(
 
 
 def _proven_supports(entries: Iterable[_Laps]) -> tuple[bytes, ...]:
-    """The longest list of supports that a solver proved."""
+    """Return the support vectors of the certified models, in order of rank, from the run that found most models."""
     lists = [run.supports for laps in entries if laps.contestant.name != PAPER_ALGORITHM for run in laps.runs]
     return max(lists, key=len, default=())

@@ -1,4 +1,4 @@
-"""The whole reproduction: runs every split and draw, in parallel if wanted, and sums them up."""
+"""Reproduction of the paper's experiments: many random splits and draws, their summaries, and the paper's claims."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ from fairenum.svm.problem import FloatArray
 
 LEVEL = 0.95
 DIGITS, SMALLEST = 6, 1e-12
-ROUNDING = 1e-9  # a loss ratio nearer to 1 counts as equal
+ROUNDING = 1e-9  # losses with a ratio this near to 1 count as equal
 
-# Rank from which growth of the running time is fitted; before it, the first solve dominates.
+# Rank from which growth of the running time is fitted; at lower ranks, most of the time is that of the first model.
 FROM_RANK = 50
 
 
 def split_variants(records: Sequence[SplitRecord]) -> dict[str, SplitVariant]:
-    """Summary of a table's splits, with standardised and with raw columns."""
+    """Return two summaries of a table's splits: with standardised columns, and with raw columns."""
     return {
         name: _split_variant({record.seed: record.variants[name] for record in records}) for name in records[0].variants
     }
@@ -92,7 +92,10 @@ def _split_line(seed: int, split: SplitMeasures) -> SplitLine:
 
 
 def growth(seconds: Sequence[float]) -> float:
-    """Exponent p of the time T(1) + c (k - 1)^p, fitted to the logarithms from model 50 on."""
+    """Return the exponent p of T(1) + c (k - 1)^p, fitted to the CPU seconds T(k) until model k, from model 50 on.
+
+    `seconds` are those until the ranks in `CLOCKED`; logarithms are fitted by least squares.
+    """
     ranks = np.array(CLOCKED[: len(seconds)])
     is_late = ranks >= FROM_RANK
     times = np.array(seconds) - seconds[0]
@@ -104,7 +107,7 @@ def _time(seconds: Sequence[Sequence[float]]) -> TimeBands | None:
 
 
 def bands(rows: Sequence[npt.ArrayLike], length: int) -> Bands:
-    """Quantiles over rows at each place; shorter rows and undefined values do not count."""
+    """Return quantiles of each column of a table, given its rows; missing ends of rows and NaN are ignored."""
     return Bands(**_quantiles_by_place(rows, length))
 
 
@@ -122,7 +125,7 @@ def _quantile(values: FloatArray, q: float) -> float | None:
 
 
 def draw_variants(records: Sequence[DrawRecord]) -> dict[str, DrawVariant]:
-    """Summary of the draws of COMPAS in each variant."""
+    """Return a summary of the draws of COMPAS for each combination of scaling and choice of C."""
     return {
         name: _draw_variant({record.seed: record.variants[name] for record in records}) for name in records[0].variants
     }
@@ -193,17 +196,17 @@ def _printed_draw(draw: PrintedMeasures) -> PrintedDraw:
 
 
 def known(value: float) -> float | None:
-    """A rounded number; None if undefined."""
+    """Return a number, rounded to six significant digits; None for NaN."""
     return None if np.isnan(value) else rounded(value)
 
 
 def rounded(value: float) -> float:
-    """A number to six significant digits; tiny values are 0."""
+    """Return a number, rounded to six significant digits; 0 if its absolute value is below `SMALLEST`."""
     return 0.0 if abs(value) < SMALLEST else float(f"{value:.{DIGITS}g}")
 
 
 Line = TypeVar("Line", SplitLine, DrawLine)
-Lines = Mapping[str, Mapping[str, Sequence[Line]]]  # by experiment and variant, the main variant first
+Lines = Mapping[str, Mapping[str, Sequence[Line]]]  # by experiment and by scaling and C, the main choice of these first
 NEARLY_ALWAYS, HARDLY_EVER = 0.95, 0.05
 
 # Powers of k that count as linear: twice as many models take 1.7 to 2.3 times as long.
@@ -213,10 +216,10 @@ SEVERAL = 2
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim(Generic[Line]):
-    """A claim of the paper, with its test for one split or draw.
+    """A claim of the paper, with a function (`is_true`) that tells whether it is true of one split or draw.
 
-    `among` says which splits or draws it is about. A claim about time, `is_timed`, is counted in the main variant
-    alone.
+    Only splits or draws for which `among` is True are counted. A claim about time (`is_timed`) is tested only with the
+    main choice of scaling and C, for which times are measured.
     """
 
     name: str
@@ -250,7 +253,10 @@ DRAW_CLAIMS: tuple[PaperClaim[DrawLine], ...] = (
 
 
 def claims(tables: Mapping[str, TableExperiment], injection: InjectionExperiment | None) -> tuple[JudgedClaim, ...]:
-    """Count each claim over the splits or draws, in the main variant and in every other variant."""
+    """Return for each claim the share of splits or draws of which it is true, and a verdict.
+
+    The verdict is by the main choice of scaling and C; shares are also given for all other choices.
+    """
     splits = {
         name: {variant: found.splits for variant, found in experiment.variants.items()}
         for name, experiment in tables.items()
@@ -273,7 +279,7 @@ def _judged(claim: PaperClaim[Line], lines: Lines[Line]) -> JudgedClaim:
 
 
 def _parts(claim: PaperClaim[Line], experiment: str, variants: Mapping[str, Sequence[Line]]) -> Iterator[ClaimPart]:
-    """Counts of a claim in each variant; of a claim about time, in the main variant alone."""
+    """Yield how often a claim is true, for each choice of scaling and C, or for the main one if it is about time."""
     for variant, lines in islice(variants.items(), 1 if claim.is_timed else None):
         count = _counted(claim, lines)
         yield ClaimPart(count.trials, count.true, count.share, experiment, variant)
@@ -299,11 +305,12 @@ PACKAGES = ("fairenum", "numpy", "scipy", "scikit-learn")
 def reproduce(
     experiments: Sequence[str] = EXPERIMENTS, plan: Plan | None = None, *, jobs: int = 1, progress: Progress = silent
 ) -> ReproductionDocument:
-    """Repeat the paper's experiments many times, and judge its claims.
+    """Repeat the paper's experiments on many random splits and draws, and return results and verdicts on its claims.
 
-    `experiments` are some of german, ionosphere, sonar and compas. `jobs` below 0 counts from the number of processors.
-    `progress` is called with "reproduce", the finished calls and their total. The same plan gives the same document,
-    but for timings and results that depend on them. Ctrl-C keeps finished results.
+    `experiments` are some of german, ionosphere, sonar and compas. `jobs` is the number of processes; -1 stands for the
+    number of processors, -2 for one less, and so on. `progress` is called with "reproduce", the number of finished
+    splits and draws, and the number of all. The same plan gives the same document, except for times and for results
+    that depend on a time limit. After Ctrl-C, the document holds the results that were finished.
     """
     plan = plan or Plan()
     started = time.perf_counter()
@@ -324,7 +331,7 @@ def reproduce(
 
 
 def _calls(experiments: Sequence[str], plan: Plan) -> Iterator[Callable[[], Record]]:
-    """All calls to run, longest first, so that processes finish together."""
+    """Yield the functions to call, one for each split or draw, longest first, so that no process idles at the end."""
     tables = [name for name in TABLES if name in experiments]
     yield from (partial(run_printed, name, plan.seed, plan.printed_seconds) for name in tables if plan.printed_seconds)
     yield from (partial(run_split, name, plan.seed + number) for name in tables for number in range(plan.splits))
@@ -339,7 +346,7 @@ def _called(call: Callable[[], Record]) -> Record:
 
 
 def _table_experiment(name: str, records: Sequence[Record]) -> TableExperiment | None:
-    """Summary of the splits of a table; None if none was finished."""
+    """Return a summary of the splits of a table; None if no split was finished."""
     splits = [record for record in records if isinstance(record, SplitRecord) and record.table == name]
     if not splits:
         return None
@@ -355,7 +362,7 @@ def _table_experiment(name: str, records: Sequence[Record]) -> TableExperiment |
 
 
 def _injection_experiment(records: Sequence[Record]) -> InjectionExperiment | None:
-    """Summary of the draws of COMPAS; None if none was finished."""
+    """Return a summary of the draws of COMPAS; None if no draw was finished."""
     draws = [record for record in records if isinstance(record, DrawRecord)]
     if not draws:
         return None

@@ -1,7 +1,7 @@
-"""Tables: read and checked once, then read-only; encoded by the training rows alone, and split.
+"""Tables: reading and checking, splitting into parts, and encoding as a matrix fitted on the training rows.
 
-``load_dataset`` takes a bundled name or a file, ``Dataset.from_frame`` a pandas frame. pandas and scikit-learn are
-imported only where they are needed, so that listing the bundled datasets costs neither.
+``load_dataset`` reads a bundled dataset or a file, ``Dataset.from_frame`` a pandas frame. pandas and scikit-learn are
+imported only inside the functions that need them, so listing the bundled datasets imports neither.
 """
 
 from fairenum.tables.columns import Column

@@ -1,9 +1,8 @@
-"""Columns read as numbers or texts, with numbers in the notations that people use.
+"""Columns of a table, read as numbers or as texts; numbers may have units and thousands separators, "$1,234".
 
-A column is numeric if every cell that is not missing reads as a number, however few values it has: 0 and 1
-are numbers, True and False read as 1 and 0, and numbers may be written as people do, "$1,234". Otherwise, or if its
-pandas dtype is ``category``, it is categorical: texts, compared without the blanks around them. A missing cell is nan
-in both kinds.
+A column is numeric if every cell that is not missing reads as a number, even if it has two different values only:
+0 and 1 are numbers, and True and False read as 1 and 0. A column that is not numeric, or whose pandas dtype is
+``category``, is categorical: it holds texts, without the blanks around them. A missing cell is nan in both kinds.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ SIGNS: Mapping[DecimalSign, str] = {"point": ".", "comma": ","}
 PERCENT = "%"
 MONEY = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "JPY", "INR", "CHF")
 
-# Amounts of these have no three decimals behind a comma: "$45,000" is in thousands.
+# Currencies in which a comma separates thousands, never decimals: "$45,000" is forty-five thousand.
 POINTED = ("$", "£", "¥", "₹", "USD", "GBP", "JPY", "INR")
 _UNIT = "|".join(map(re.escape, MONEY))
 AMOUNT = re.compile(
@@ -43,7 +42,7 @@ BLANKS = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """The parts of a number as written: digits with their separators, unit, sign and brackets."""
+    """A number as it is written in a cell: digits with separators (`body`), unit, sign, and brackets around it."""
 
     body: str
     unit: str
@@ -53,20 +52,20 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """A notation of numbers: the sign before the decimals, and the one between groups of three digits."""
+    """A notation of numbers: the decimal separator, and the thousands separator."""
 
     decimal: DecimalSign
     thousands: str
 
     def number(self, amount: Amount | None) -> float:
-        """Read an amount; nan if it does not follow the convention."""
+        """Return the value of an amount in this notation; nan if the amount is None or not in this notation."""
         if amount is None or not _digits(self).fullmatch(amount.body):
             return math.nan
         value = float(amount.body.replace(self.thousands, "").replace(SIGNS[self.decimal], "."))
         return -value if amount.is_negative else value
 
     def sample(self, amounts: Sequence[Amount], unit: str) -> str:
-        """Write a sample number in the notation of these cells."""
+        """Return an example of a number in this notation, with the separators and brackets that the amounts have."""
         bodies = [amount.body for amount in amounts]
         text = "1" + (f"{self.thousands}234" if any(self.thousands in body for body in bodies) else "2")
         text += f"{SIGNS[self.decimal]}5" if any(SIGNS[self.decimal] in body for body in bodies) else ""
@@ -76,7 +75,7 @@ class Convention:
 
 @cache
 def _digits(convention: Convention) -> re.Pattern[str]:
-    """Return the pattern of numbers in a convention: "0,123" is not in thousands, as none of these begins with 0."""
+    """Return a pattern that matches numbers in a notation; thousands separators are not allowed after a leading 0."""
     decimal, thousands = re.escape(SIGNS[convention.decimal]), re.escape(convention.thousands)
     return re.compile(rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)(?:{decimal}\d+)?|{decimal}\d+")
 
@@ -94,9 +93,9 @@ class WrittenNumbers:
     values
         The number of each text, nan for a text that is no number.
     sample
-        A number in their notation; empty if they are plain numbers.
+        An example of a number in the notation of the texts; empty if `float` reads them as they are.
     rivals
-        A text and the two numbers that it can stand for, where the notation is ambiguous.
+        A text and the two numbers that it can stand for; None if the notation is not ambiguous.
     """
 
     values: Mapping[str, float] = field(repr=False)
@@ -104,14 +103,14 @@ class WrittenNumbers:
     rivals: tuple[str, float, float] | None = None
 
     def covers(self, cells: Counter[str]) -> int:
-        """Count the cells that are numbers."""
+        """Count the cells that hold numbers, given the number of cells that hold each text."""
         return sum(count for text, count in cells.items() if not math.isnan(self.values[text]))
 
 
 def understand(cells: Counter[str], decimal: DecimalSign | None = None) -> WrittenNumbers:
-    """Find the numbers that the texts of a column stand for, in the notation that fits most cells.
+    """Return the numbers that the texts of a column stand for, in the notation that fits most cells.
 
-    `cells` counts the cells of each text; `decimal` is the sign before the decimals, where the owner names it.
+    `cells` holds the number of cells with each text; `decimal` is the decimal separator, None to infer it.
     """
     plain = WrittenNumbers({text: number(text) for text in cells})
     is_plain = plain.covers(cells) == cells.total()
@@ -124,13 +123,13 @@ def understand(cells: Counter[str], decimal: DecimalSign | None = None) -> Writt
 
 
 def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[WrittenNumbers]:
-    """Read the texts in every convention; cells in another unit than most are not numbers."""
+    """Read the texts in every notation; texts with another unit than the most frequent one are not numbers."""
     amounts = {text: amount for text in cells if (amount := _amount(text))}
     units = Counter[str]()
     for text, amount in amounts.items():
         units[amount.unit] += cells[text] if amount.unit else 0
     unit = units.most_common(1)[0][0] if units else ""
-    # Money may be written here with its sign and there without; 12 % and 0.12 are not of one kind.
+    # Amounts of money may lack the currency in some cells; percentages must have the % sign in all.
     accepted = (unit,) if unit == PERCENT else (unit, "")
     fitting = {text: amount for text, amount in amounts.items() if amount.unit in accepted}
     return [
@@ -143,7 +142,10 @@ def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[Wr
 
 
 def _decided(complete: list[WrittenNumbers], plain: WrittenNumbers) -> WrittenNumbers:
-    """Choose among the conventions that all cells follow; where they disagree, keep the rivals."""
+    """Return the first of several readings; its `rivals` hold a text that another reading takes for another number.
+
+    There are no `rivals` if all readings agree, or if the currency settles which reading is right.
+    """
     first = complete[0]
     if dict(first.values) == dict(plain.values):
         return plain
@@ -158,7 +160,7 @@ def _decided(complete: list[WrittenNumbers], plain: WrittenNumbers) -> WrittenNu
 
 
 def _amount(text: str) -> Amount | None:
-    """Parse a text as an amount; None if it is not one."""
+    """Parse a text as a number with an optional unit, sign and brackets; return None if it is not one."""
     found = AMOUNT.fullmatch(text.strip())
     if found is None or (found["before"] and found["after"]) or (found["sign"] and found["inner"]):
         return None
@@ -180,12 +182,12 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 PLAIN = (str, Real, Decimal, np.bool_)
 PLAIN_KINDS = ("string", "integer", "floating", "mixed-integer-float", "boolean", "empty")  # to pandas
 NUMERIC_KINDS = "biuf"
-MANY_NUMBERS = 10  # fewer numbers among words are codes or counts ("1", "2", "3 or more"), not a measurement
+MANY_NUMBERS = 10  # a column of words and up to so many numbers is categorical ("1", "2", "3 or more")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One feature: numbers (float64) or texts (object), nan where a cell is missing."""
+    """One column of a table: numbers (float64) or texts (object), nan where a cell is missing."""
 
     name: str
     values: NDArray[np.generic] = field(repr=False)
@@ -201,23 +203,23 @@ class Column:
         return int(np.count_nonzero(is_missing(self.values)))
 
     def levels(self, rows: IntArray | None = None) -> int:
-        """Count the different values; a missing number does not count, a missing text does."""
+        """Count the different values; in a column of texts, missing cells count as one more value."""
         known, has_missing_text = self._known(rows)
         return len(set(known.tolist())) + has_missing_text
 
     def varies(self, rows: IntArray | None = None) -> bool:
-        """Tell whether any two rows differ, which is quicker than counting values."""
+        """Tell whether the column has at least two different values, counted as in `levels`, but faster."""
         known, has_missing_text = self._known(rows)
         return bool(known.size and (has_missing_text or (known != known[0]).any()))
 
     def _known(self, rows: IntArray | None) -> tuple[NDArray[np.generic], bool]:
-        """Return the cells that are not missing, and whether a text is missing."""
+        """Return the cells that are not missing, and a flag: True if the column holds texts and a cell is missing."""
         values = self.values if rows is None else self.values[rows]
         known = values[~is_missing(values)]
         return known, known.size < values.size and not self.is_numeric
 
     def ranked(self) -> Column:
-        """Replace each text by its rank, from 0, among the column's texts in sorted order."""
+        """Return a numeric column: each text is replaced by its rank, from 0, among the sorted texts of the column."""
         if self.is_numeric:
             return self
         known = sorted(set(self.values[~is_missing(self.values)].tolist()))
@@ -232,26 +234,26 @@ def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
 
 
 def is_missing(values: NDArray[np.generic]) -> NDArray[np.bool_]:
-    """Mark the nan cells of numbers or texts."""
+    """Return a boolean array that is True where a cell is nan, in an array of numbers or of texts."""
     missing: NDArray[np.bool_] = np.not_equal(values, values).astype(np.bool_)
     return missing
 
 
 def plain_text(cell: object) -> str:
-    """Write a cell as its owner would: 1.0 as 1, and texts without blanks around them."""
+    """Return a cell as text: whole floats without decimals (1.0 as "1"), texts without the blanks around them."""
     if isinstance(cell, float | np.floating) and float(cell).is_integer():
         return str(int(cell))
     return str(cell).strip()
 
 
 def reading_order(text: str) -> tuple[bool, float, str]:
-    """Return a key that sorts texts as people do: numbers by value, then words."""
+    """Return a sort key that puts texts of numbers first, by value, and then all other texts alphabetically."""
     value = number(text)
     return (True, 0.0, text) if np.isnan(value) else (False, value, text)
 
 
 def by_value(cells: Texts, meaning: Callable[[str], object], dtype: type[Scalar]) -> NDArray[Scalar]:
-    """Translate cells, computing each distinct value once; nan stays nan."""
+    """Return a function's result for every cell; it is called once per distinct value, and nan stays nan."""
     import pandas as pd
 
     codes, values = pd.factorize(cells)
@@ -259,7 +261,7 @@ def by_value(cells: Texts, meaning: Callable[[str], object], dtype: type[Scalar]
 
 
 def read_texts(series: Series) -> Texts:
-    """Read cells as texts, nan where they are missing or blank; refuse dates and other objects."""
+    """Return the cells as texts, nan where a cell is missing or blank; refuse dates and other objects."""
     if found := first_object(series):
         where, kind = row_name(series.index, found[0]), type(found[1]).__name__
         raise ColumnUnusable(
@@ -270,7 +272,7 @@ def read_texts(series: Series) -> Texts:
 
 
 def first_object(series: Series) -> tuple[int, object] | None:
-    """Find the position and value of the first cell that is neither a number nor a text."""
+    """Return position and value of the first cell that is neither number nor text; None if there is no such cell."""
     from pandas.api.types import infer_dtype
 
     if infer_dtype(series) in PLAIN_KINDS:  # much faster than cell by cell
@@ -281,13 +283,16 @@ def first_object(series: Series) -> tuple[int, object] | None:
 
 
 def parse_numbers(texts: Texts) -> FloatArray:
-    """Read texts as numbers, nan where they are not."""
+    """Convert texts to numbers; a text that is not a number becomes nan."""
     return by_value(texts, number, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """The reason why a column is neither numbers nor texts, and whether naming the decimal sign would decide it."""
+    """A column that can be read neither as numbers nor as texts, with the reason (`problem`).
+
+    `is_about_decimals` is True if the column could be read once the user names the decimal separator.
+    """
 
     column: str
     problem: str
@@ -295,7 +300,10 @@ class Unclear:
 
 
 def interpret(series: Series, decimal: DecimalSign | None = None) -> tuple[Column, str] | Unclear:
-    """Read a column, numeric if all its cells are numbers, else categorical, with a sample of their notation."""
+    """Read a column as numbers if all its cells are numbers, else as texts, or return why neither is possible.
+
+    The column comes with an example of a number in its notation, which is empty for texts and plain numbers.
+    """
     import pandas as pd
 
     name = str(series.name)
@@ -319,7 +327,7 @@ def interpret(series: Series, decimal: DecimalSign | None = None) -> tuple[Colum
 
 
 def read_column(series: Series) -> Column:
-    """Read a column of groups: ambiguous numbers are texts, a few words among numbers are refused."""
+    """Read a sensitive column; ambiguous numbers are read as texts, numbers with a few words among them are refused."""
     found = interpret(series)
     if not isinstance(found, Unclear):
         return found[0]
@@ -329,7 +337,7 @@ def read_column(series: Series) -> Column:
 
 
 def unclear(columns: Sequence[Unclear]) -> ColumnUnusable:
-    """Make one error of all columns that are neither numbers nor texts, with what to do about them."""
+    """Return one error about all columns that can be read neither as numbers nor as texts, with advice."""
     advice = []
     if any(not column.is_about_decimals for column in columns):
         advice.append("correct or empty such cells")
@@ -347,6 +355,6 @@ def _them(names: Sequence[str]) -> str:
 
 
 def _has_stray_texts(numbers: FloatArray, strangers: IntArray) -> bool:
-    """Tell whether a column holds numbers with a few words among them, not categories."""
+    """Tell whether a column holds many different numbers and few words, so that the words are probably mistakes."""
     known = numbers[~np.isnan(numbers)]
     return strangers.size <= 0.1 * known.size and len(set(known.tolist())) > MANY_NUMBERS

@@ -1,4 +1,7 @@
-"""Tables of decisions and scores, read from rows or from counts by group: a bundled name, a file, a frame or arrays."""
+"""Tables of decisions and scores about rows, read from bundled datasets, files, pandas frames or arrays.
+
+A table has one line for each row, or one line for each group with the number of its rows and of its selected rows.
+"""
 
 from __future__ import annotations
 
@@ -42,18 +45,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The columns of a table of decisions by their role.
+    """The names of the columns of a table of decisions, by role: sensitive, decision, score and label.
 
     Attributes
     ----------
     decisions
-        Columns of decisions; the first is the one to compare others with.
+        Columns of decisions; the others are compared with the first.
     score
         Column of numbers that rank rows.
     label, favourable
         Column of true outcomes, and its favourable value.
     decision_favourable
-        Favourable value of decisions, where it is not clear.
+        Favourable value of the decisions; None to infer it from the values.
     """
 
     sensitive: tuple[str, ...]
@@ -65,7 +68,7 @@ class Roles:
 
     @property
     def named(self) -> dict[str, tuple[str, ...]]:
-        """The columns by the option that names them."""
+        """The names of the columns, keyed by the option that names them."""
         single = {"score": self.score, "label": self.label}
         others = {part: (column,) for part, column in single.items() if column is not None}
         return {"decision": self.decisions, **others, "sensitive": self.sensitive}
@@ -73,18 +76,18 @@ class Roles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecidedTable:
-    """Rows with decisions or scores about them, and their groups.
+    """A table read for measuring: the groups of its rows, and decisions or scores about them.
 
     Attributes
     ----------
     form
-        Whether it was read from rows, or from counts by group.
+        "rows" if the table had one line for each row, "counts" if it had numbers of rows by group.
     left_out
-        Number of rows left out for lack of a decision or a score, by the column that lacks it.
+        For each column of decisions or scores with missing cells, the number of these; their rows were left out.
     undecided
-        Number of all rows left out.
+        Number of rows that were left out because a decision or a score is missing.
     regrouped
-        Changes to the groups of each sensitive column, by its name.
+        Changes that were made to the groups of sensitive columns, by column name.
     """
 
     name: str
@@ -103,7 +106,7 @@ class DecidedTable:
 
     @property
     def columns(self) -> tuple[Groups, ...]:
-        """The sensitive columns and, if there are several, their intersection."""
+        """The sensitive columns and, if there are several, the groups by combinations of their values."""
         return with_intersection(self.sensitive)
 
 
@@ -115,9 +118,9 @@ def read_decided(
     name: str = "table",
     meanings: Mapping[str, Mapping[str, str]] | None = None,
 ) -> DecidedTable:
-    """Read decisions and scores from a table of rows; rows that lack one are left out and counted.
+    """Read decisions and scores from a frame; rows that lack one of them are left out and counted.
 
-    Columns without a role are ignored. `meanings` are names to show for coded values of sensitive columns.
+    Columns without a role are ignored. `meanings` holds, for sensitive columns, the names to show for coded values.
     """
     frame = with_plain_names(frame)
     refuse_roles(frame, roles)
@@ -146,7 +149,7 @@ def read_decided(
 
 
 def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
-    """Refuse columns that do not exist or have two roles, and roles with nothing to measure or to compare."""
+    """Refuse unknown columns, columns with two roles, and a lack of sensitive columns or of decisions and scores."""
     refuse_unknown_columns(frame, **roles.named)
     claimed = [column for columns in roles.named.values() for column in columns]
     for column in claimed:
@@ -185,31 +188,34 @@ def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) ->
 
 
 ROWS, SELECTED, POSITIVES, TRUE_POSITIVES = "n", "selected", "positives", "true_positives"
-MOST_ROWS = 20_000_000  # take half a gigabyte
+MOST_ROWS = 20_000_000  # so many rows take half a gigabyte of memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """Counts of rows by line, label and decision; the cells (1, 1), (1, 0), (0, 1), (0, 0) are the last axis."""
+    """Numbers of rows for each line of a table of counts, by label and decision.
+
+    `cells` has one row for each line and four columns, for (label, decision) = (1, 1), (1, 0), (0, 1) and (0, 0).
+    """
 
     cells: IntArray
     has_label: bool
 
     @property
     def lines(self) -> IntArray:
-        """The line on which each counted row is counted."""
+        """For each row that is counted, the position of its line in the table of counts."""
         return np.repeat(np.arange(len(self.cells)), self.cells.sum(1))
 
     def marks(self, of_cells: Sequence[int]) -> IntArray:
-        """Return for each counted row the mark of its cell."""
+        """Return for each row that is counted the number in `of_cells` that belongs to its column of `cells`."""
         return np.repeat(np.tile(of_cells, len(self.cells)), self.cells.ravel())
 
 
 def read_counted(frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: str = "table") -> DecidedTable:
-    """Read decisions from a table of counts: columns of groups, n, selected and, for labels, positives, true_positives.
+    """Read decisions from a frame whose lines hold groups and numbers of rows: n, selected and optional labels.
 
-    Without sensitive columns in `roles`, all columns but the counts are groups; a decision in `roles` names the column
-    of selected rows.
+    Labels are given by the columns positives and true_positives. If `roles` names no sensitive column, all columns but
+    those of numbers are sensitive; if it names a decision, this is the column of selected rows.
     """
     frame = with_plain_names(frame)
     selected = _selected(roles)
@@ -234,7 +240,7 @@ def read_counted(frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: s
 
 
 def _selected(roles: Roles) -> str:
-    """Name the column of selected rows; refuse roles that counts cannot have."""
+    """Return the name of the column of selected rows; refuse a score, a label and a second decision."""
     if roles.score is not None or roles.label is not None or len(roles.decisions) > 1:
         raise ConfigError(
             "counts (--counts) hold one decision, in the columns n and selected, and labels in positives and "
@@ -268,7 +274,7 @@ def _counts(frame: pd.DataFrame, selected: str) -> Counts:
 
 
 def _whole(series: Series) -> IntArray:
-    """Read a column of counts; refuse a cell that is not a whole number of at least 0, and name its row."""
+    """Read a column of counts; refuse a cell that is not a whole number from 0 to `MOST_ROWS`."""
     found = interpret(series)
     numbers = found[0].values if isinstance(found, tuple) and found[0].is_numeric else None
     if numbers is None:
@@ -298,10 +304,10 @@ def _refuse_contradiction(frame: pd.DataFrame, cells: IntArray, counts: Mapping[
 def load_decided(
     source: str | Path | pd.DataFrame | Mapping[str, ArrayLike], roles: Roles, reading: Reading, *, counts: bool = False
 ) -> DecidedTable:
-    """Load decisions and scores from a bundled name, a file, a frame, or arrays of equal length by column name.
+    """Load decisions and scores from a bundled dataset, a file, a frame, or arrays of equal length by column name.
 
-    The card of a bundled table adds sensitive columns and a label to `roles`. With `counts` the table counts rows by
-    group.
+    If `roles` names no sensitive columns or no label, a bundled dataset has defaults for them. With `counts`, the lines
+    of the table are groups with numbers of rows, not single rows.
     """
     read = read_counted if counts else read_decided
     if not isinstance(source, str | Path):
@@ -326,7 +332,7 @@ def _framed(source: pd.DataFrame | Mapping[str, ArrayLike]) -> pd.DataFrame:
 
 
 def _refuse_other_rows(source: Mapping[str, ArrayLike]) -> None:
-    """Refuse Series with different indexes: pandas would join them by index, not in order."""
+    """Refuse Series with different indexes, because pandas would match their rows by index, not by position."""
     import pandas as pd
 
     series = {name: found for name, found in source.items() if isinstance(found, pd.Series)}
@@ -340,7 +346,7 @@ def _refuse_other_rows(source: Mapping[str, ArrayLike]) -> None:
 
 
 def _from_card(card: Card, roles: Roles, reading: Reading) -> DecidedTable:
-    """Read a bundled table; given roles win over its card."""
+    """Read a bundled dataset; roles that are not given are taken from its card."""
     taken = (*roles.decisions, roles.score)
     sensitive = roles.sensitive or tuple(column for column in card.sensitive if column not in (*taken, roles.label))
     label = roles.label or (card.label if card.label not in (*taken, *sensitive) else None)

@@ -1,4 +1,4 @@
-"""Columns of decisions and of scores, read into bits and numbers, with the favourable one of two decisions."""
+"""Columns of decisions, read as 1 (favourable) and 0 (unfavourable), and columns of scores, read as numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAVOURABLE, UNFAVOURABLE = ("1", "yes", "true"), ("0", "no", "false")
 
 
 class Spelling(NamedTuple):
-    """The names of the options, for messages, that name decisions, their favourable value and a score."""
+    """Option names to use in error messages: for the column of decisions, its favourable value, and the score."""
 
     decision: str = "decision"
     favourable: str = "decision-favourable"
@@ -37,7 +37,10 @@ DECISION = Spelling()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecisionColumn:
-    """Decisions about every row, 1 favourable and 0 unfavourable, with the table's names for them; None from counts."""
+    """The decision about every row, 1 if favourable and 0 if not (`bits`), and the table's texts for the two.
+
+    A text is None if no row has that decision, and both are None for a table of counts.
+    """
 
     column: str
     favourable: str | None
@@ -46,20 +49,20 @@ class DecisionColumn:
 
     @property
     def values(self) -> list[str]:
-        """The table's names of the decisions that occur."""
+        """The texts of the decisions that occur in the column, the favourable one first."""
         return [value for value in (self.favourable, self.unfavourable) if value is not None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreColumn:
-    """A score: a finite number for every row."""
+    """A column of scores: a finite number for every row."""
 
     column: str
     values: FloatArray = field(repr=False)
 
 
 def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling = DECISION) -> FloatArray:
-    """Read a column of scores, NaN where a row has none; refuse infinite numbers and texts."""
+    """Return the numbers of a column of scores, NaN for a missing cell; refuse infinite numbers and texts."""
     found = interpret(series, decimal)
     if isinstance(found, Unclear):
         say = f"say what begins the decimals with {option('decimal', 'point', 'decimal', 'point')}"
@@ -83,9 +86,10 @@ def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling =
 def read_decision(
     column: str, texts: Texts, wanted: object, label: Label | None, options: Spelling = DECISION
 ) -> DecisionColumn:
-    """Read the texts of a column of decisions, none of which is missing.
+    """Read the texts of a column of decisions, none of which is missing, as favourable or unfavourable.
 
-    `wanted` is the favourable value, if its owner names it; values of a label of the same table mean the same here.
+    `wanted` is the favourable value that the user named, if any. If it is None or does not occur, and all decisions
+    are values of the label, the label's favourable value is that of the decisions, too.
     """
     values = sorted(set(texts.tolist()), key=reading_order)
     if len(values) > 2:
@@ -102,7 +106,7 @@ def read_decision(
             f"as with {sample}"
         )
     others = [value for value in values if value != favourable]
-    # a column that never selects has the unfavourable value alone
+    # if no decision is favourable, the column holds the unfavourable value alone
     is_there = favourable in values
     return DecisionColumn(
         column,
@@ -113,7 +117,7 @@ def read_decision(
 
 
 def _favourable(values: list[str], wanted: object, label: Label | None) -> str | None:
-    """Find the favourable value: as named, the label's, or a plain yes; None if it is not clear."""
+    """Return the favourable value: the one named, else the label's, else 1, yes or true; None if it is not clear."""
     if wanted is not None and (meant := meant_value(wanted, values)) is not None:
         return meant
     if label and {*values} <= {label.favourable, label.unfavourable}:

@@ -1,4 +1,4 @@
-"""Text tables: cells between commas, semicolons, tabs or bars, below a line that names the columns."""
+"""CSV and similar texts, read into pandas frames: one header line, and cells separated by a delimiter."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 MISSING_MARKS = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"])  # cells that count as empty
 
-MANY_STEPS = 20  # so many increasing numbers in a column without a name are row numbers, not chance
-LOOKED_AT = 100  # records that must agree on a delimiter
-AT_ONCE = 10_000  # records in a portion
+MANY_STEPS = 20  # a first column without a name is taken for row numbers if its numbers increase so many times
+LOOKED_AT = 100  # first records by which the delimiter is guessed
+AT_ONCE = 10_000  # records that are read and transposed together
 
 
 def parse_delimited(
     text: str, usual: str, delimiter: str | None = None, decimal: DecimalSign | None = None
 ) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
-    """Read a text into a frame, each column as numbers if all its cells are, and report what was guessed.
+    """Return the frame of a delimited text, and remarks on a guessed delimiter and on dropped row numbers.
 
-    The first line names the columns. `usual` is the expected delimiter; `delimiter` and `decimal` are given where the
-    owner names them.
+    The first line names the columns; a column is numeric if all its cells are numbers. `usual` is the delimiter to
+    expect from the file's suffix; `delimiter` and `decimal` are those that the user named, if any.
     """
     with _without_garbage_collection():
         return _parsed(text, usual, delimiter, decimal)
@@ -48,7 +48,7 @@ def parse_delimited(
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Suspend the garbage collector, which would scan millions of cells again and again."""
+    """Turn the garbage collector off inside a with block, where it would scan millions of cells repeatedly."""
     is_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -79,7 +79,10 @@ def _sign(delimiter: str) -> str:
 
 
 def _guessed_delimiter(text: str, usual: str) -> str:
-    """Guess the delimiter: the one sign that divides the first records alike, or at least the header."""
+    """Return the delimiter that divides the first records, or at least the header, into the same number of cells.
+
+    That number is at least two. The usual delimiter is preferred, and returned if it is not clear which of others fits.
+    """
     for records in (LOOKED_AT, 1):
         if _width(text, usual, records) > 1:
             return usual
@@ -90,7 +93,7 @@ def _guessed_delimiter(text: str, usual: str) -> str:
 
 
 def _width(text: str, sign: str, records: int) -> int:
-    """Count the cells of the first records if all have equally many; 0 otherwise."""
+    """Return the number of cells in each of the first records; 0 if they have different numbers of cells."""
     try:
         widths = {len(cells) for _, cells in islice(_records(text, sign), records)}
     except FileUnreadable:
@@ -99,7 +102,7 @@ def _width(text: str, sign: str, records: int) -> int:
 
 
 def _table(text: str, delimiter: str) -> tuple[list[str], list[int], list[list[str]]]:
-    """Divide a text into the names of its columns, the lines of its rows, and the cells of each column."""
+    """Return the names of a text's columns, the line number of each row, and the cells of each column."""
     _, header = next(_records(text, delimiter), (0, []))
     names = [name.strip() for name in header]
     _check_header(names, delimiter)
@@ -135,7 +138,7 @@ def _frame(
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield every record of a text with the line on which it begins, without blank lines."""
+    """Yield the line number at which each record begins, and the cells of the record; blank lines are skipped."""
     reader, line = _reader(text, delimiter), 1
     try:
         for cells in reader:
@@ -147,7 +150,7 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _portions(text: str, delimiter: str) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
-    """Yield line numbers and records, thousands at a time."""
+    """Yield the records of a text in lists of up to `AT_ONCE`, each with the list of their line numbers."""
     if '"' in text:  # a record may go over several lines
         records = _records(text, delimiter)
         while some := list(islice(records, AT_ONCE)):
@@ -199,7 +202,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _are_row_numbers(cells: Sequence[str]) -> bool:
-    """Recognise the index that pandas saves before the first column: row numbers, with gaps if rows were dropped."""
+    """Tell whether cells are row numbers, as pandas saves them in a first column; dropped rows leave gaps in them."""
     numbers = [int(cell) if cell.strip().isdecimal() else -1 for cell in cells]
     steps = [other - one for one, other in pairwise(numbers)]
     has_gaps = len(steps) >= MANY_STEPS and all(step > 0 for step in steps)
@@ -207,7 +210,7 @@ def _are_row_numbers(cells: Sequence[str]) -> bool:
 
 
 def _typed(cells: Sequence[str], decimal: DecimalSign | None) -> NDArray[np.generic]:
-    """Turn the cells of one column into numbers if all of them are; words such as True stay words."""
+    """Return the cells of one column as numbers if all of them are numbers, else as texts; True and False are texts."""
     import pandas as pd
 
     if decimal != "comma" and (numbers := _plain_numbers(cells)) is not None:
@@ -217,7 +220,7 @@ def _typed(cells: Sequence[str], decimal: DecimalSign | None) -> NDArray[np.gene
 
 
 def _plain_numbers(cells: Sequence[str]) -> FloatArray | None:
-    """Read cells as numbers if all are, and none is missing; None otherwise."""
+    """Return the cells as numbers; None if a cell is missing or not a finite number."""
     try:
         numbers = np.array([float(cell) for cell in cells])
     except ValueError:
@@ -228,7 +231,7 @@ def _plain_numbers(cells: Sequence[str]) -> FloatArray | None:
 def _typed_values(cells: Texts, decimal: DecimalSign | None) -> NDArray[np.generic]:
     texts = np.array([_plain_cell(cell) for cell in cells], dtype=object)
     if decimal == "comma" and any("." in cell for cell in cells):
-        return texts  # 1.234 may be a thousand; the column will be read as a whole
+        return texts  # 1.234 may mean 1234; `columns.interpret` decides by all cells of the column
     missing = is_missing(texts)
     numbers = np.array([np.nan if gone else number(text) for text, gone in zip(texts, missing, strict=True)])
     truths = {"true", "false"}.intersection(cell.strip().casefold() for cell in cells)
@@ -238,12 +241,12 @@ def _typed_values(cells: Texts, decimal: DecimalSign | None) -> NDArray[np.gener
 
 
 def _whole(numbers: FloatArray) -> NDArray[np.generic]:
-    """Convert numbers to integers if all of them are whole."""
+    """Return the numbers as integers if all of them are whole, else unchanged."""
     is_whole = np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.floor(numbers))
     return numbers.astype(np.int64) if is_whole else numbers
 
 
 def _plain_cell(cell: str) -> object:
-    """Strip the blanks around a cell; nan if it is marked as missing."""
+    """Return a cell without the blanks around it; nan if it is one of `MISSING_MARKS`."""
     stripped = cell.strip()
     return np.nan if stripped in MISSING_MARKS else stripped

@@ -1,4 +1,4 @@
-"""Encoding of columns as a matrix, fitted on the training rows alone, and merging of identical rows."""
+"""Encoding of a table's columns as a matrix, fitted on the training rows only, and merging of identical rows."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Merged:
     Attributes
     ----------
     copies
-        How often each occurs in the table.
+        For each distinct row, the number of rows of the table that are identical to it.
     first
-        Where each occurs first: ``X`` is the table's ``X[first]``.
+        For each distinct row, the number of the first such row of the table: ``X`` is the table's ``X[first]``.
     inverse
-        For each row of the table, its place here: ``X[inverse]`` is the table again.
+        For each row of the table, the position of its distinct row: ``X[inverse]`` is the table's ``X``.
     """
 
     X: Matrix = field(repr=False)
@@ -51,7 +51,7 @@ class Merged:
 
 
 def merge_identical(X: Matrix, y: NDArray[Scalar], weights: FloatArray | None = None) -> Merged:
-    """Merge rows of equal features, label and, if given, weights, bit by bit, with 0.0 and -0.0 equal."""
+    """Merge rows with equal features, label and weight; numbers are compared exactly, without tolerance."""
     from fairenum.svm.sparse_or_dense import places
     from fairenum.svm.sparse_or_dense import read_only as keep
 
@@ -60,26 +60,27 @@ def merge_identical(X: Matrix, y: NDArray[Scalar], weights: FloatArray | None = 
     return Merged(keep(X[first]), read_only(y[first]), *map(read_only, (copies, first, inverse)))
 
 
-LARGEST_MATRIX = 1_000_000_000  # bytes of the whole table, encoded, and of the square of its columns
+LARGEST_MATRIX = 1_000_000_000  # bytes for the encoded table and a square matrix of its columns together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
-    """A fitted encoding, which gives equal cells equal numbers in all rows.
+    """An encoding of a table's features as a matrix, fitted on the training rows.
 
-    A missing number becomes the training rows' median, and numbers are standardised. A text becomes one 0/1 column per
-    value seen in training, a missing text counting as a value; a value not seen there is 0 in all of them. In a column
-    with more values than `Dataset.max_levels`, that many of the most frequent have a column each, and all others,
-    including those not seen in training, share one. The order of columns is the table's.
+    A missing number becomes the median of the training rows, and numbers are standardised. A column of texts becomes
+    one 0/1 column for each value in the training rows, where "missing" is a value, too; a row with another value has 0
+    in all of them. If there are more values than `Dataset.max_levels`, that many of the most frequent have a column
+    each, and all other values, including those not in the training rows, share one column. The matrix has the features
+    in the order of the table.
 
     Attributes
     ----------
     names
         The names of the matrix's columns: "age", "purpose=A43", "zip=(other)".
     dropped
-        Features left out because they do not vary in the training rows.
+        Names of the features that are left out because they do not vary in the training rows.
     preprocessor
-        The fitted scikit-learn transformer, to be applied to `Dataset.frame`; ready for a pipeline.
+        The fitted scikit-learn transformer, which takes the result of `Dataset.frame`.
     """
 
     names: tuple[str, ...]
@@ -88,7 +89,7 @@ class Encoding:
 
     @classmethod
     def fit(cls, dataset: Dataset, rows: IntArray, *, standardise: bool = True) -> Encoding:
-        """Fit the encoding on the given rows alone."""
+        """Return an encoding of the dataset's features, fitted on the given rows only."""
         from sklearn.compose import ColumnTransformer
 
         from fairenum.svm.sparse_or_dense import SPARSE
@@ -97,7 +98,7 @@ class Encoding:
         if not varying:
             raise ColumnConstant(f"no feature varies in the {len(rows)} training rows; give more rows to train on")
         _refuse_too_large(varying, rows, dataset)
-        # One block per run of columns of one kind keeps the table's order at little cost.
+        # One transformer for each run of adjacent columns of one kind keeps the columns in the order of the table.
         blocks: list[tuple[str, BaseEstimator, list[str]]] = []
         for is_numeric, run in groupby(varying, key=lambda column: column.is_numeric):
             features = list(run)
@@ -110,18 +111,21 @@ class Encoding:
         return cls(_matrix_names(preprocessor, varying), dropped, preprocessor)
 
     def transform(self, dataset: Dataset, rows: IntArray | None = None) -> Matrix:
-        """Encode some rows of a dataset, or all, as a read-only matrix, sparse if most of it is 0."""
+        """Return the given rows of a dataset, by default all, as a read-only matrix, sparse if most of it is 0."""
         from fairenum.svm.sparse_or_dense import as_matrix, compact, read_only
 
         return read_only(compact(as_matrix(self.preprocessor.transform(dataset.frame(rows)))))
 
     def described(self) -> tuple[EncodedFeature, ...]:
-        """Describe the encoding of each feature, in the order of the matrix's columns."""
+        """Return a description of how each feature is encoded, in the order of the matrix's columns."""
         blocks = [(block, names) for _, block, names in self.preprocessor.transformers_ if block != "drop"]
         return tuple(feature for block, names in blocks for feature in _described(block, names))
 
     def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
-        """Count for each feature the cells whose values are not in the training rows, and so are 0 in all columns."""
+        """Count, by feature, the cells with a value that is not in the training rows.
+
+        Such a cell is encoded as 0 in all columns of the feature. Features without such cells are omitted.
+        """
         frame = dataset.frame(rows)
         counts = {
             name: int((~frame[name].isin(levels.seen)).sum())
@@ -132,26 +136,29 @@ class Encoding:
 
     @property
     def pooled(self) -> dict[str, int]:
-        """The number of values that share one column, for each feature that has any."""
+        """For each feature whose rare values share one column, the number of these values."""
         return {name: levels.pooled for name, levels in _levels(self.preprocessor).items() if levels.pooled}
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryLevels:
-    """The values of a categorical column in training: those with their own column, and the number that share one."""
+    """The values of a categorical feature in the training rows.
+
+    `seen` holds the values that have a 0/1 column each; `pooled` is the number of rare values that share one column.
+    """
 
     seen: list[object]
     pooled: int = 0
 
     def names(self) -> list[str]:
-        """Name the columns; the names for missing and for other values differ from every value."""
+        """Return one name for each 0/1 column; the names for missing and for rare values differ from all values."""
         texts = [text for text in self.seen if isinstance(text, str)]
         names = [*texts, unlike(MISSING, texts)][: len(self.seen)]
         return [*names, unlike(OTHER, names)] if self.pooled else names
 
 
 def _numbers(standardise: bool) -> BaseEstimator:
-    """Make the transformer for a run of numeric columns."""
+    """Return the scikit-learn transformer for numeric columns."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -160,7 +167,7 @@ def _numbers(standardise: bool) -> BaseEstimator:
 
 
 def _texts(max_levels: int | None) -> BaseEstimator:
-    """Make the transformer for a run of categorical columns; rare values share a column if there is a limit."""
+    """Return the scikit-learn transformer for categorical columns; with `max_levels`, rare values share a column."""
     from sklearn.preprocessing import OneHotEncoder
 
     most = None if max_levels is None else max_levels + 1
@@ -168,7 +175,7 @@ def _texts(max_levels: int | None) -> BaseEstimator:
 
 
 def _levels(preprocessor: ColumnTransformer) -> dict[str, CategoryLevels]:
-    """Return the values seen in training of every categorical column; nan comes last."""
+    """Return, by feature name, the values of each categorical feature in the training rows, with nan last."""
     blocks = ((block, columns) for _, block, columns in preprocessor.transformers_ if hasattr(block, "categories_"))
     return {name: levels for block, columns in blocks for name, levels in _levels_of(block, columns).items()}
 
@@ -187,7 +194,7 @@ def _of(values: Texts, rare: Texts | None) -> CategoryLevels:
 
 
 def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFeature]:
-    """Describe how one block encodes its features."""
+    """Yield a description of each feature that one transformer encodes."""
     if hasattr(block, "categories_"):
         for name, levels in _levels_of(block, names).items():
             seen = tuple(value if isinstance(value, str) else None for value in levels.seen)
@@ -209,7 +216,7 @@ def _matrix_names(preprocessor: ColumnTransformer, columns: list[Column]) -> tup
 
 
 def _refuse_too_large(columns: list[Column], rows: IntArray, dataset: Dataset) -> None:
-    """Refuse a matrix that would not fit into memory, and name the column that makes it wide."""
+    """Refuse a table whose matrix would take more than `LARGEST_MATRIX` bytes; the error names the widest feature."""
     from fairenum.svm.sparse_or_dense import bytes_of
 
     widths = {c.name: 1 if c.is_numeric else min(c.levels(rows), dataset.max_levels + 1) for c in columns}

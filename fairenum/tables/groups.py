@@ -1,4 +1,4 @@
-"""Groups of rows by sensitive columns: read, crossed, set aside, and limited in number."""
+"""Groups of rows by the values of sensitive columns or of combinations of them, and which groups are compared."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ MOST_COMBINATIONS = np.iinfo(np.intp).max
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The group of each row: of one sensitive column, of the intersection of several, or of everyone alike.
+    """The group of each row, by the value of one sensitive column or by the combination of values of several.
 
     Attributes
     ----------
     codes
-        For each row the position of its group among the names.
+        For each row the position of its group in `names`.
     names
         One name for each group, all different; a group may be without rows.
     column
-        The column's name; the names joined by " & " for an intersection.
+        The name of the sensitive column, or of several columns, joined by " & ".
     unknown
-        Positions of groups of rows that lack a value in at least one of the columns.
+        Positions of the groups whose rows lack a value in at least one of the columns.
     aside
-        Positions of groups that are shown but not compared, so that no gap, search or choice depends on them.
+        Positions of the groups that are shown but not compared: no gap, search or choice of a model depends on them.
     """
 
     codes: IntArray = field(repr=False)
@@ -72,7 +72,7 @@ class Groups:
 
     @classmethod
     def everyone(cls, rows: int) -> Groups:
-        """Put all rows into one group."""
+        """Return groups for a table without sensitive columns: one group with all rows."""
         return cls(np.zeros(rows, dtype=np.intp), (EVERYONE,))
 
     def take(self, rows: IntArray | slice) -> Groups:
@@ -80,7 +80,7 @@ class Groups:
         return replace(self, codes=self.codes[rows])
 
     def narrowed(self, kept: NDArray[np.bool_]) -> Groups:
-        """Keep only the given groups, which must hold every row."""
+        """Return the groups without those for which `kept` is False; these must not have rows."""
         places = np.cumsum(kept) - 1
         return Groups(
             places[self.codes],
@@ -90,7 +90,7 @@ class Groups:
         )
 
     def folded(self) -> Groups:
-        """Merge the groups that are set aside into one group, which is set aside, too."""
+        """Return the groups with all groups in `aside` merged into one, which is the only one in `aside`."""
         if len(self.aside) < 2:
             return self
         home = min(self.aside)
@@ -99,10 +99,11 @@ class Groups:
         return replace(self, codes=np.where(self.compared[self.codes], self.codes, home)).narrowed(kept)
 
     def setting_aside(self, fewest: int, parts: Sequence[IntArray | slice]) -> Groups:
-        """Set aside the groups without a value, and those with fewer than `fewest` rows in one of the parts.
+        """Return the groups with `aside` set to those of missing values, and those with too few rows in a part.
 
-        Where fewer than two groups would remain, all groups with a value are compared, or else all: an unreliable
-        answer is better than none. `parts` are the row numbers of each part of the table.
+        Too few are fewer than `fewest`; `parts` holds the row numbers of each part of the table. If fewer
+        than two groups would be left to compare, the small groups are compared, too; if there are still fewer than two,
+        all groups are compared.
         """
         rows = np.min([self.take(part).sizes for part in parts], axis=0)
         known = self._without(self.unknown)
@@ -113,7 +114,7 @@ class Groups:
 
     @property
     def compared(self) -> NDArray[np.bool_]:
-        """Mark the groups that are compared: gaps are between their rates."""
+        """A boolean for each group: True if it is compared with others, False if it is in `aside`."""
         return self._without(self.aside)
 
     def _without(self, positions: Sequence[int]) -> NDArray[np.bool_]:
@@ -131,15 +132,15 @@ class Groups:
 
     @property
     def is_single(self) -> bool:
-        """Whether all rows are in one group, so that every gap is 0 by definition."""
+        """Whether all rows are in one group, so that all gaps between groups are 0."""
         return int(np.count_nonzero(self.sizes)) == 1
 
     def small(self, minimum_size: int = 30) -> NDArray[np.bool_]:
-        """Mark the groups with fewer rows than the minimum."""
+        """Return a boolean for each group: True if it has fewer rows than `minimum_size`."""
         return np.asarray(self.sizes < minimum_size)
 
     def reference(self, name: str | None = None) -> int:
-        """Find the position of the named group that others are compared with, by default the largest compared group."""
+        """Return the position of the reference group: the one named, by default the largest that is compared."""
         if name is None:
             return int(np.where(self.compared, self.sizes, -1).argmax())
         if name not in self.names:
@@ -148,14 +149,14 @@ class Groups:
 
 
 def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[str, str] | None = None) -> Groups:
-    """Read the groups of a sensitive column.
+    """Read the groups of a sensitive column; refuse a column with one group, or with too many different numbers.
 
     Parameters
     ----------
     cuts
-        Upper ends of bands of a numeric column: ``[25]`` makes the groups "<= 25" and "> 25".
+        Numbers at which a numeric column is cut into groups: ``[25]`` makes the groups "<= 25" and "> 25".
     meanings
-        Names to show for values that are codes; values with equal names are one group.
+        Names to show for values that are codes; values with equal names become one group.
     """
     names, codes = _bands(series, cuts) if cuts else _values(series, meanings or {})
     unknown: tuple[int, ...] = ()
@@ -173,7 +174,7 @@ def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[st
 
 
 def intersect(groups: Sequence[Groups]) -> Groups:
-    """Cross sensitive columns; only combinations that occur become groups."""
+    """Return the groups by combinations of values of several sensitive columns, for combinations that occur."""
     if len(groups) == 1:
         return groups[0]
     columns = [each.column for each in groups]
@@ -188,15 +189,15 @@ def intersect(groups: Sequence[Groups]) -> Groups:
 
 
 def with_intersection(columns: tuple[Groups, ...]) -> tuple[Groups, ...]:
-    """Return the sensitive columns and, if there are several, their intersection."""
+    """Return the sensitive columns and, if there are several, the groups by combinations of their values."""
     return (*columns, intersect(columns)) if len(columns) > 1 else columns
 
 
 def _crossed(groups: Sequence[Groups]) -> IntArray:
-    """Number the combination of each row, in the order of the columns.
+    """Return for each row one number that identifies its combination of groups, ordered by the first column first.
 
-    Sorting numbers is much quicker than sorting rows. Where an integer cannot hold all combinations, those that occur
-    are numbered anew.
+    Numbers are much faster to sort than rows of codes. Where they would exceed the largest integer, the combinations
+    so far are numbered anew, from 0.
     """
     crossed, size = groups[0].codes, len(groups[0].names)
     for each in groups[1:]:
@@ -208,7 +209,7 @@ def _crossed(groups: Sequence[Groups]) -> IntArray:
 
 
 def named_groups(columns: Sequence[Groups], name: str | None = None) -> Groups:
-    """Find a sensitive column, or the intersection, by name; the first if no name is given."""
+    """Return the groups of the sensitive column, or intersection of columns, that is named; by default the first."""
     named = {groups.column: groups for groups in columns}
     if name is not None and name not in named:
         hint = did_you_mean(name, named) or f"; there are {quoted(named) or 'none'}"
@@ -253,12 +254,12 @@ def _bands(series: Series, cuts: Sequence[float]) -> tuple[list[str], IntArray]:
     return names, np.where(is_missing(column.values), -1, codes)
 
 
-# Groups that are compared pairwise: with 60, an audit of 100,000 rows takes less than a minute on one processor
-# (tests/slow/test_load.py), and every further one adds pairs with all the others.
+# Most groups of a column that are compared with each other: with 60, an audit of 100,000 rows takes less than a minute
+# on one processor (tests/slow/test_load.py), and the number of pairs grows with the square of the number of groups.
 MOST_GROUPS = 60
 
-# Groups that are counted in every model and saved in the run, set aside or not: runs with more are too large. Pages
-# show only the largest.
+# Most groups of a column, compared or not: the saved run holds counts for each group and model, and would be too large
+# with more. Pages show only the largest groups.
 MOST_SHOWN = 5000
 
 
@@ -268,18 +269,18 @@ def comparable(
     fewest: int | None,
     parts: Sequence[IntArray | slice] = (slice(None),),
 ) -> tuple[Groups, ...]:
-    """Refuse columns with too many groups to compare or show; leave out such an intersection that was not asked for.
+    """Return the columns without those that have too many groups, which are refused if the user asked for them.
 
     Parameters
     ----------
     columns
-        With their groups set aside.
+        Sensitive columns and their intersection, with `aside` already determined.
     asked_for
-        The names of columns that are not left out.
+        The names of the columns that are refused if they have too many groups; other columns are left out.
     fewest
-        Rows that a compared group needs in each part; None if no groups were set aside.
+        Rows that a group needs in each part to be compared; None if groups are compared whatever their size.
     parts
-        Row numbers of each part.
+        Row numbers of each part of the table.
     """
     kept = []
     for groups in columns:
@@ -312,7 +313,7 @@ def _too_many_to_compare(groups: Groups, fewest: int | None, parts: Sequence[Int
 
 
 def _large_enough(groups: Groups, fewest: int, parts: Sequence[IntArray | slice]) -> int:
-    """Return a minimum size that leaves two or more groups to compare, but not too many; 0 if none does."""
+    """Return a minimum group size that leaves 2 to `MOST_GROUPS` groups to compare; 0 if there is no such size."""
     sizes = np.min([groups.take(part).sizes for part in parts], axis=0)
     known = np.sort(np.delete(sizes, groups.unknown))[::-1]
     least = int(known[MOST_GROUPS]) + 1 if len(known) > MOST_GROUPS else 1

@@ -1,4 +1,4 @@
-"""The model in use (the incumbent): its decisions and scores, from columns, a file or Python; never features."""
+"""The model in use (the incumbent): its decisions and scores, read from columns, a model file or a Python object."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ UNNAMED = "the model in use"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IncumbentAnswers:
-    """Decisions and scores of the model in use about every row.
+    """The decisions and scores of the model in use about every row.
 
     Attributes
     ----------
     name
-        Of the column or the file.
+        The name of the column or of the model file.
     bits
-        Its decisions, 1 favourable; None where its scores are to be cut.
+        The decisions, 1 if favourable and 0 if not; None if they follow from `scores` and `cutoff`.
     scores
-        Higher is favourable; None if it gives none.
+        The scores, with higher ones favourable; None if the model gives decisions only.
     cutoff
-        Where its scores are to be cut, in its owner's units; None where decisions were given.
+        The score that separates the two decisions, in the units of the table; None if decisions were given.
     favourable, unfavourable
-        The names of its decisions; None where scores are cut.
+        The texts of the two decisions in the table; None if no decisions were given.
     is_lower_better
-        Whether its owner counts lower scores as favourable, so that their sign was changed.
+        Whether low scores are favourable in the table, so that `scores` holds them with the opposite sign.
     undecided
-        Number of rows without an answer, which were left out.
+        Number of rows that were left out because they have no decision or score.
     """
 
     name: str
@@ -57,13 +57,13 @@ class IncumbentAnswers:
     undecided: int = 0
 
     def take(self, rows: IntArray) -> IncumbentAnswers:
-        """Return the answers about some rows."""
+        """Return the decisions and scores about the given rows."""
         bits = None if self.bits is None else read_only(self.bits[rows])
         return replace(self, bits=bits, scores=None if self.scores is None else read_only(self.scores[rows]))
 
     @property
     def content(self) -> bytes:
-        """The columns of the model in use as bytes, for the table's fingerprint; empty for the answers of a model."""
+        """Decisions and scores as bytes, for the table's fingerprint; empty unless they are columns of the table."""
         if self.source == "model":
             return b""
         parts = (b"" if part is None else part.tobytes() for part in (self.bits, self.scores))
@@ -72,16 +72,17 @@ class IncumbentAnswers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnreadAnswers:
-    """Answers of the model in use, before it is known which are favourable.
+    """Decisions and scores of the model in use as given, before it is known which of them are favourable.
 
     Attributes
     ----------
     texts
-        Its decisions; None without any.
+        The decisions; None if there are none.
     values
-        Its scores; None without any.
+        The scores; None if there are none.
     scored
-        The decision that a higher score favours; None where it is the favourable one, or the other by option.
+        The decision that a high score stands for; None if not known, in which case an option says whether low scores
+        are favourable.
     """
 
     name: str
@@ -92,7 +93,7 @@ class UnreadAnswers:
 
     @property
     def rows(self) -> IntArray:
-        """The rows with an answer; refuse a model in use without any."""
+        """The numbers of the rows with all decisions and scores; a model in use without such rows is refused."""
         lacking: list[NDArray[np.bool_]] = []
         if self.texts is not None:
             lacking.append(is_missing(self.texts))
@@ -106,7 +107,10 @@ class UnreadAnswers:
         return decided
 
     def read(self, rows: IntArray, label: Label, reading: Reading) -> IncumbentAnswers:
-        """Read the answers about some rows, all of which have one, as favourable or not."""
+        """Return the decisions about the given rows as 1 or 0, and their scores with higher ones favourable.
+
+        None of the rows may lack a decision or a score.
+        """
         decided: DecisionColumn | None = None
         if self.texts is not None and reading.incumbent_cutoff is None:
             decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
@@ -121,7 +125,7 @@ class UnreadAnswers:
         return replace(found, bits=decided.bits, favourable=decided.favourable, unfavourable=decided.unfavourable)
 
     def _is_lower_better(self, label: Label, decided: DecisionColumn | None, reading: Reading) -> bool:
-        """Tell whether lower scores are favourable: by option, or because higher ones favour the other decision."""
+        """Tell whether low scores are favourable: by option, or because high ones mean the unfavourable decision."""
         if reading.incumbent_lower_is_better or self.scored is None:
             return reading.incumbent_lower_is_better
         wanted = reading.incumbent_favourable if decided is None else decided.favourable
@@ -130,9 +134,9 @@ class UnreadAnswers:
 
 
 def unread_answers(frame: pd.DataFrame, reading: Reading, model: object = None) -> UnreadAnswers | None:
-    """Get the answers of the model in use about every row, or None without one: from a model, its file, or columns.
+    """Return the decisions and scores of the model in use about every row of a frame; None if there is no such model.
 
-    `reading` names the columns or the file; `model` is a fitted classifier, a function, or decisions given in Python.
+    `reading` names their columns or the model file; `model` is a fitted classifier, a function, or the decisions.
     """
     if model is not None or reading.incumbent_model is not None:
         return _asked(frame, reading, model)
@@ -146,8 +150,8 @@ def unread_answers(frame: pd.DataFrame, reading: Reading, model: object = None) 
 
 
 def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> None:
-    """Refuse options about decisions or a score that were not given: they would change nothing."""
-    if reading.incumbent == NONE:  # the model in use was turned off, and a card may have further options for it
+    """Refuse options about decisions or scores if the model in use has none, because they would have no effect."""
+    if reading.incumbent == NONE:  # the user turned the model in use off, and the other options about it are ignored
         return
     if not has_score and (reading.incumbent_cutoff is not None or reading.incumbent_lower_is_better):
         given = "incumbent_lower_is_better (--lower-is-better)"
@@ -165,7 +169,7 @@ def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> N
 
 
 def _refuse_other_favourable(decided: DecisionColumn, wanted: object) -> None:
-    """Refuse a favourable value that no decision has, unless all decisions are unfavourable."""
+    """Refuse a favourable value, named by the user, that is not among the decisions, unless all are unfavourable."""
     values = decided.values
     if wanted is not None and decided.favourable is not None and meant_value(wanted, values) is None:
         raise FavourableUnknown(

@@ -1,4 +1,4 @@
-"""The label column: two values, one of them favourable."""
+"""The label column: the true outcome of each row, one of two values, of which one is favourable."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Label:
-    """The outcome of every row, 1 favourable and 0 unfavourable, with the table's names for them."""
+    """The true outcome of every row, 1 if favourable and 0 if not (`y`), and the table's texts for the two."""
 
     column: str
     favourable: str
@@ -39,12 +39,12 @@ class Label:
 
     @property
     def signs(self) -> FloatArray:
-        """The outcome as +1 favourable, -1 unfavourable."""
+        """The outcome of every row: +1 if favourable, -1 if unfavourable."""
         return read_only(np.where(self.y == 1, 1.0, -1.0))
 
 
 def read_label(series: Series, favourable: object) -> Label:
-    """Read the label column; ``favourable`` is the value itself, or its text as typed on a command line."""
+    """Read the label column; ``favourable`` is its favourable value, or that value as text."""
     texts = read_texts(series)
     _refuse_undefined(series, texts)
     values = sorted(set(texts.tolist()), key=reading_order)
@@ -64,7 +64,7 @@ def read_label(series: Series, favourable: object) -> Label:
 
 
 def match_value(wanted: object, values: list[str], column: str) -> str:
-    """Find the favourable value among the label's values, or raise an error that lists these."""
+    """Return the label's value that equals the wanted one; if there is none, raise an error that lists the values."""
     if wanted is None:
         raise FavourableUnknown(
             f"label column {column!r} has no favourable value yet; its values are {quoted(values)}: "
@@ -78,7 +78,10 @@ def match_value(wanted: object, values: list[str], column: str) -> str:
 
 
 def meant_value(wanted: object, values: Sequence[str]) -> str | None:
-    """Find the value that is meant: by equal text, else equal number (1, 1.0, True), else equal but for case."""
+    """Return the value that equals the wanted one as text, or else as number, or else ignoring case; None if none does.
+
+    As numbers, 1, 1.0 and True are equal. If several values are equal in one of these ways, the next way is tried.
+    """
     text = plain_text(wanted)
     same_text = [value for value in values if value == text]
     same_number = [value for value in values if number(value) == number(text)]

@@ -28,22 +28,23 @@ def load_dataset(
     incumbent_object: object = None,
     **options: Unpack[ReadingOptions],
 ) -> Dataset:
-    """Load a bundled dataset by name, or a file.
+    """Load a table to audit from a bundled dataset or from a file.
 
     Parameters
     ----------
     source
-        A bundled name, or the path of a CSV, TSV, ARFF, Parquet or Excel file; ``./compas`` is a path.
+        The name of a bundled dataset, or the path of a CSV, TSV, ARFF, Parquet or Excel file; ``compas`` is a name,
+        ``./compas`` a path.
     label, favourable, sensitive
-        As in `Dataset.from_frame`. A bundled dataset has them on its card, and those given here win; a
-        file needs the first two.
+        As in `Dataset.from_frame`. For a file, label and favourable are required; a bundled dataset has a card with
+        defaults for all three.
     reading
-        Further options of reading the table. The card of a bundled dataset also leaves out columns, and names bands and
-        the decisions of a model in use.
+        Further options of reading the table. The card of a bundled dataset may also name columns to leave out, bands
+        of numeric columns, and the decisions of a model in use.
     incumbent_object
         The model in use, given as an object, as in `Dataset.from_frame`.
     **options
-        Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
+        Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which override those in ``reading``.
     """
     reading = (reading or Reading()).but(**options)
     cards = {card.name: card for card in list_datasets()}
@@ -70,7 +71,7 @@ def _from_card(
     reading: Reading,
     incumbent_object: object,
 ) -> Dataset:
-    """Build a bundled dataset; given options win over its card."""
+    """Return a bundled dataset; options that are not given are taken from its card."""
     drop = reading.drop
     label = label or card.label
     if favourable is None and label == card.label:
@@ -83,7 +84,7 @@ def _from_card(
     # the card's model in use, unless another one is named, or its column has another role
     is_own = incumbent_object is None and not any(models) and card.incumbent not in taken
     if card.incumbent and not is_own and card.incumbent not in (*taken, *models) and reading.incumbent != NONE:
-        card_drop.append(card.incumbent)  # models never learn from its decisions, even if another one is in use
+        card_drop.append(card.incumbent)  # its decisions are never a feature, even if another model is the one in use
     card_bands = {column: ends for column, ends in card.bands.items() if column in sensitive}
     return Dataset.from_frame(
         read_bundled(card),
@@ -104,7 +105,7 @@ def _from_card(
 
 
 def read_bundled(card: Card) -> pd.DataFrame:
-    """Read a bundled file, and refuse it if it does not match its card."""
+    """Read the file of a bundled dataset; refuse it if its hash or its size differs from its card."""
     found = sha256(card.path.read_bytes()).hexdigest()
     if found != card.sha256:
         raise DatasetChanged(

@@ -1,4 +1,7 @@
-"""Answers of the model in use about every row: from a model file, a fitted classifier, a function or decisions."""
+"""Decisions and scores of a model about every row of a table.
+
+The model is a file, a fitted classifier, a function of the table, or the decisions themselves.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ DECISIONS = "give its decisions as a column of the table, with incumbent=... (--
 
 
 def kind_of_file(path: Path) -> str:
-    """Return the suffix of a model file; refuse kinds that are not read, pickles above all, and missing files."""
+    """Return the suffix of a model file; refuse pickles, all other files but skops and ONNX, and missing files."""
     suffix = path.suffix.lower()
     if suffix in PICKLES:
         raise ModelFileRefused(
@@ -45,7 +48,7 @@ def kind_of_file(path: Path) -> str:
 
 
 def read_content(path: Path) -> bytes:
-    """Read a model file once, so that the checked bytes are those that are loaded."""
+    """Return the bytes of a model file, to be both checked and loaded, so that the file cannot change in between."""
     try:
         if path.stat().st_size > LARGEST:
             raise too_large(path)
@@ -55,7 +58,7 @@ def read_content(path: Path) -> bytes:
 
 
 def too_large(path: Path) -> ModelFileRefused:
-    """Make the error for a file that is, or would unpack to, too many bytes."""
+    """Return the error for a model file that holds, or unpacks to, more than `LARGEST` bytes."""
     return ModelFileRefused(f"{path.name!r} holds more than {LARGEST} bytes, the most that is read; {DECISIONS}")
 
 
@@ -63,16 +66,16 @@ LONGEST_QUOTE = 200
 
 
 class Answers(NamedTuple):
-    """Answers of the model in use about every row, before it is known which are favourable.
+    """Decisions and scores of a model about every row, before it is known which of them are favourable.
 
     Attributes
     ----------
     decisions
-        The class of each row, as the model calls it; None if it gives scores alone.
+        The class of each row, as predicted by the model; None if the model gives scores only.
     scores
-        A finite number for each row; None if it gives none.
+        A finite number for each row; None if the model gives no scores.
     scored
-        The class that a higher score favours; None without scores, and where it is not known.
+        The class that a high score stands for; None without scores, or if the class is not known.
     """
 
     decisions: Series | None
@@ -82,7 +85,7 @@ class Answers(NamedTuple):
 
 @contextmanager
 def blaming(who: str) -> Iterator[None]:
-    """Turn any error of a model into a `ModelError` that quotes it."""
+    """Turn any error raised inside a with block into a `ModelError` that names the model (`who`) and quotes it."""
     try:
         yield
     except FairenumError:
@@ -94,14 +97,17 @@ def blaming(who: str) -> Iterator[None]:
 
 
 def brief(error: BaseException) -> str:
-    """Quote an error in one line."""
+    """Return the type and the message of an error as one line of text, shortened if it is long."""
     words = " ".join(str(error).split())
     shown = words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE]}..."
     return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
 
 
 def pick(frame: pd.DataFrame, names: Sequence[str], who: str) -> pd.DataFrame:
-    """Copy the columns that a model asks for, under its names; the table's names have no blanks around them."""
+    """Return the columns that a model expects, under the model's names for them; refuse names the table does not have.
+
+    Blanks around the model's names are ignored.
+    """
     missing = [name for name in names if name.strip() not in frame.columns]
     if missing:
         hint = did_you_mean(missing[0], frame.columns) or f"; the columns are {quoted(frame.columns)}"
@@ -111,7 +117,7 @@ def pick(frame: pd.DataFrame, names: Sequence[str], who: str) -> pd.DataFrame:
 
 
 def as_series(answer: object, index: Index, who: str) -> Series:
-    """Return one answer for each row as a Series with the table's index, matched by position."""
+    """Return a model's output, one value for each row in the table's order, as a Series with the table's index."""
     import pandas as pd
 
     if isinstance(answer, pd.DataFrame) and answer.shape[1] == 1:
@@ -131,7 +137,7 @@ def as_series(answer: object, index: Index, who: str) -> Series:
 
 
 def _refuse_other_order(names: Index, index: Index, who: str) -> None:
-    """Refuse answers with the table's index in another order: they may be meant by index, or by position."""
+    """Refuse a Series whose index is the table's in another order: rows could be matched by index or by position."""
     if not names.equals(index) and names.sort_values().equals(index.sort_values()):
         raise ModelError(
             f"{who}: these have the index of the table in another order; bring them into the order of its rows with "
@@ -140,7 +146,7 @@ def _refuse_other_order(names: Index, index: Index, who: str) -> None:
 
 
 def plain(value: object) -> object:
-    """Convert a numpy scalar to a Python value."""
+    """Return a numpy scalar as a Python value, and any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -151,7 +157,7 @@ def _form(answer: object, array: np.ndarray[tuple[int, ...], np.dtype[np.generic
 
 
 def as_scores(answer: object, index: Index, who: str) -> Series:
-    """Return one finite number for each row as a Series with the table's index."""
+    """Return a model's scores, one for each row, as a Series with the table's index; all must be finite."""
     found = as_series(answer, index, who)
     try:
         scores = found.astype(np.float64)
@@ -167,11 +173,11 @@ def as_scores(answer: object, index: Index, who: str) -> Series:
 
 
 def answers(model: object, frame: pd.DataFrame) -> Answers:
-    """Ask a model about every row of a table.
+    """Return the decisions and scores of a model about every row of a table, with the table's index.
 
     `model` is the path of a skops or ONNX file, a fitted classifier, a function of the table, or the decisions
-    themselves. A classifier sees only the columns that it asks for; a function sees a copy of the table, label and all.
-    The answers have the index of the table.
+    themselves. A classifier is given only the columns that it was fitted to, if it names them; a function is given a
+    copy of the whole table, including the label.
     """
     if isinstance(model, str | Path):
         return _from_file(Path(model), with_plain_names(frame))
@@ -205,7 +211,10 @@ def _from_function(function: Callable[[pd.DataFrame], object], frame: pd.DataFra
 
 
 def _from_estimator(model: object, frame: pd.DataFrame, who: str) -> Answers:
-    """Ask an estimator for decisions and, if it has two classes, for scores: probabilities if it gives them."""
+    """Return an estimator's decisions and, if it has two classes, scores: probabilities or else decision values.
+
+    The output of a regressor counts as scores, without decisions.
+    """
     with blaming(who):
         if not hasattr(model, "predict"):
             raise ModelError(f"{who} is a {type(model).__name__}, which decides nothing; give a fitted classifier")
@@ -222,7 +231,7 @@ def _from_estimator(model: object, frame: pd.DataFrame, who: str) -> Answers:
 
 
 def _values(model: object, rows: object) -> object:
-    """Return scores for the second of two classes; None if the model has none."""
+    """Return a two-class model's scores for its second class: probabilities, else decision values, else None."""
     if hasattr(model, "predict_proba"):
         both = np.asarray(model.predict_proba(rows))
         return both[:, 1] if both.ndim == 2 and both.shape[1] == 2 else both
@@ -232,12 +241,12 @@ def _values(model: object, rows: object) -> object:
 def _is_regressor(model: object) -> bool:
     from sklearn.base import is_regressor
 
-    # scikit-learn answers only for estimators that have tags
+    # `is_regressor` fails for objects without tags
     return hasattr(model, "__sklearn_tags__") and bool(is_regressor(model))
 
 
 def _rows(model: object, frame: pd.DataFrame, who: str) -> object:
-    """Choose the model's input: columns by name, or all of them by position if their number fits."""
+    """Return a model's input: the columns that it names or, if it names none but takes as many columns, all columns."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         return pick(frame, [str(name) for name in names], who)

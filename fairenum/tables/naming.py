@@ -1,4 +1,4 @@
-"""Names of tables, rows and columns in messages."""
+"""Names of tables, rows and columns, for messages, and checks that names of columns differ."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ LINE = "line"  # name of the index that holds each row's line in its file
 
 
 def table_name(path: str | Path) -> str:
-    """Name a table after its file; bytes that are no text are replaced."""
+    """Return the name of a table: that of its file without suffixes, with undecodable bytes replaced."""
     return os.fsencode(Path(path).name.partition(".")[0]).decode(errors="replace")
 
 
 def listed(names: Names) -> tuple[str, ...]:
-    """Turn one name or several into a tuple of names."""
+    """Return one name, or a sequence of names, as a tuple of names."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 def row_name(index: Index, position: int) -> str:
-    """Name a row as its owner sees it: counted from 1 without the header, with its line if it is from a file."""
+    """Return text for a message about a row: its number, from 1, and its line in the file or its index, if any."""
     import pandas as pd
 
     row = f"row {position + 1}"
@@ -42,19 +42,19 @@ def row_name(index: Index, position: int) -> str:
 
 
 def rows_named(index: Index, positions: NDArray[np.intp]) -> str:
-    """Name the first of some rows, and count them."""
+    """Return text for a message about several rows: the first of them, and their number."""
     return f"{row_name(index, int(positions[0]))} ({positions.size} such rows in all)"
 
 
 def unlike(name: str, names: Container[str]) -> str:
-    """Put a name in parentheses until it differs from all given names."""
+    """Return a name, put in parentheses until it differs from all names in `names`."""
     while name in names:
         name = f"({name})"
     return name
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
-    """Refuse two columns of equal names."""
+    """Refuse a list of column names in which a name occurs twice."""
     for place, name in enumerate(names):
         if name in names[:place]:
             raise ColumnRepeated(

@@ -1,4 +1,4 @@
-"""A model in an ONNX file, run on the CPU by onnxruntime."""
+"""Decisions and scores of a model in an ONNX file, which onnxruntime runs on the CPU."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TYPES: Mapping[str, type[np.generic]] = {
 
 
 class Declared(Protocol):
-    """An input or output as onnxruntime describes it; a size that is not fixed is a name or None."""
+    """An input or output of a model, as onnxruntime describes it; a size in `shape` that varies is a name or None."""
 
     name: str
     type: str
@@ -44,7 +44,7 @@ class Declared(Protocol):
 
 
 class Session(Protocol):
-    """A model that onnxruntime has loaded."""
+    """A model loaded by onnxruntime: the methods of its `InferenceSession` that are used here."""
 
     def get_inputs(self) -> Sequence[Declared]:
         """Return the declared inputs."""
@@ -53,12 +53,16 @@ class Session(Protocol):
         """Return the declared outputs."""
 
     def run(self, names: None, feeds: Mapping[str, Tensor]) -> Sequence[object]:
-        """Return all outputs."""
+        """Run the model on inputs by name, and return all its outputs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Onnx:
-    """A loaded ONNX file: its name in messages, its session, and its names for the columns of a matrix."""
+    """A loaded ONNX model.
+
+    `who` names it in messages; `columns` are the table's columns that its input matrix consists of, empty if the file
+    does not name them.
+    """
 
     who: str
     session: Session
@@ -66,7 +70,7 @@ class Onnx:
 
 
 def feeds(model: Onnx, frame: pd.DataFrame) -> dict[str, Tensor]:
-    """Make the inputs of the model from the table's columns, by name or by position."""
+    """Return the model's inputs by name: one column of the table for each input, or one matrix of columns."""
     inputs = model.session.get_inputs()
     strange = [each for each in inputs if each.type not in TYPES]
     if strange:
@@ -80,7 +84,7 @@ def feeds(model: Onnx, frame: pd.DataFrame) -> dict[str, Tensor]:
 
 
 def _width(declared: Declared) -> int | None:
-    """Return how many columns an input takes; None if that is not fixed."""
+    """Return the number of columns of an input; None if it is not fixed."""
     width = declared.shape[1] if len(declared.shape) == 2 else 1
     return width if isinstance(width, int) else None
 
@@ -91,7 +95,7 @@ def _column(series: Series, declared: Declared, who: str) -> Tensor:
 
 
 def _matrix(model: Onnx, declared: Declared, frame: pd.DataFrame) -> Tensor:
-    """Make a matrix of the columns that the file names, or of all columns if their number fits."""
+    """Return the matrix of the columns that the ONNX file names, or of all columns if the input has as many."""
     width = _width(declared)
     names = model.columns
     if names and width not in (None, len(names)):
@@ -113,12 +117,12 @@ def _other_inputs(model: Onnx, frame: pd.DataFrame) -> ColumnConflict:
 
 
 def described(parts: Sequence[Declared]) -> str:
-    """List inputs or outputs with their types and sizes."""
+    """Return text for a message that lists inputs or outputs with their types and shapes."""
     return ", ".join(f"{each.name!r} ({each.type}, {list(each.shape)})" for each in parts[:6]) or "nothing"
 
 
 def _cells(series: Series, kind: str, who: str) -> Tensor:
-    """Convert a column to the type of an input; an empty cell is an empty text, or nan."""
+    """Return a column in the type of an input (`kind`); a missing cell becomes an empty text or nan."""
     if kind == TEXTS:
         cells = series.astype(object).to_numpy()
         texts = by_value(cells, lambda cell: cell if isinstance(cell, str) else plain_text(cell), np.object_)
@@ -139,14 +143,17 @@ def _cells(series: Series, kind: str, who: str) -> Tensor:
     return numbers.astype(cast)
 
 
-# A file may refer to weights in another file; they are searched for in a folder that does not exist.
+# An ONNX file may refer to weights in other files. Set to a folder that does not exist, so that none is ever read.
 NOWHERE = "session.model_external_initializers_file_folder_path"
 ROUNDING = 1e-6
 FORMAT = "session.load_model_format"
 
 
 def ask_onnx(path: Path, frame: pd.DataFrame) -> Answers:
-    """Ask the model in an ONNX file about every row; the columns have plain names."""
+    """Return the decisions and scores of the model in an ONNX file about every row of a table.
+
+    The names of the table's columns have no blanks around them.
+    """
     model = _load(path)
     fed = feeds(model, frame)
     with blaming(model.who):
@@ -179,7 +186,7 @@ def _load(path: Path) -> Onnx:
 
 
 def _names(said: str) -> tuple[str, ...]:
-    """Read names of columns from a JSON list, or from a text with commas between them."""
+    """Return the names of columns in a text: a JSON list, or names separated by commas."""
     try:
         listed = json.loads(said)
     except ValueError:
@@ -189,7 +196,7 @@ def _names(said: str) -> tuple[str, ...]:
 
 
 def _read(model: Onnx, outputs: Sequence[object], index: Index) -> Answers:
-    """Take the first classes and the first scores among the outputs."""
+    """Return decisions from the first output that holds classes, and scores from the first that holds scores."""
     arrays = [output for output in outputs if isinstance(output, np.ndarray) and _is_narrow(output, len(index))]
     classes = next((array for array in arrays if array.dtype.kind in "iubOU"), None)
     decisions = None if classes is None else as_series(classes, index, model.who)
@@ -211,7 +218,7 @@ def _is_narrow(array: Tensor, rows: int) -> bool:
 
 
 def _scores(output: object, rows: int) -> tuple[object, object | None] | None:
-    """Read an output as scores, with the class that they speak for where it is named; None if it is not scores."""
+    """Return the scores in an output, and the class they belong to if the output names it; None if it has no scores."""
     if isinstance(output, np.ndarray) and output.dtype.kind == "f":
         if _is_narrow(output, rows):
             return output, None
@@ -223,12 +230,15 @@ def _scores(output: object, rows: int) -> tuple[object, object | None] | None:
 
 
 def _within_one(scores: Series) -> Series:
-    """Clip probabilities that rounding has put outside 0 and 1, such as 1.0000001 in single precision."""
+    """Return scores clipped to the range 0 to 1 if none is outside by more than `ROUNDING`; else unchanged."""
     return scores.clip(0.0, 1.0) if scores.between(-ROUNDING, 1.0 + ROUNDING).all() else scores
 
 
 def _favoured_class(decisions: Series | None, scores: Series) -> object | None:
-    """Find the class that higher scores favour, as a file names no classes; None if that is not clear."""
+    """Return the class that high scores stand for, which is not named in the file; None if it is not clear.
+
+    It is the class whose rows have the higher mean score, or 1 if all rows are of class 0 or all of class 1.
+    """
     if decisions is None:
         return None
     means = scores.groupby(decisions.to_numpy()).mean().sort_values()

@@ -1,4 +1,4 @@
-"""Changes to the groups of sensitive columns: spellings joined, groups merged, and rows of some groups left out."""
+"""Changes to the groups of sensitive columns: joining of spellings, merging of groups, leaving out of groups."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regrouping:
-    """Sensitive columns with changed groups.
+    """Sensitive columns after changes to their groups.
 
     Attributes
     ----------
     columns
-        The groups of the remaining rows.
+        For each sensitive column, the groups of the rows that remain.
     made
-        The changes to each changed column, by its name.
+        The changes to each column that was changed, by its name.
     rows
-        The numbers of the remaining rows; None for all.
+        The numbers of the rows that remain; None if no row was left out.
     """
 
     columns: tuple[Groups, ...]
@@ -42,13 +42,16 @@ class Regrouping:
 def read_regrouped(
     frame: pd.DataFrame, columns: Sequence[str], meanings: Mapping[str, Mapping[str, str]] | None, reading: Reading
 ) -> Regrouping:
-    """Read the groups of some columns, with names for coded values, and change them as `reading` asks."""
+    """Read the groups of sensitive columns, and merge them or leave them out as `reading` asks.
+
+    `meanings` holds, by column, the names to show for coded values.
+    """
     groups = [read_groups(frame[name], reading.bands.get(name, ()), (meanings or {}).get(name)) for name in columns]
     return regroup(groups, reading)
 
 
 def regroup(columns: Sequence[Groups], reading: Reading) -> Regrouping:
-    """Join spellings, merge groups, and leave out the rows of groups that are not to be audited, in this order."""
+    """Join groups that differ in spelling, merge groups, then leave out the rows of groups, as `reading` asks."""
     if not columns:
         _refuse_without_columns(reading)
         return Regrouping((), {}, None)
@@ -70,12 +73,15 @@ def regroup(columns: Sequence[Groups], reading: Reading) -> Regrouping:
 
 
 def spelling(name: str) -> str:
-    """Normalise case and blanks of a name."""
+    """Return a name in lower case, with single blanks, to recognise different spellings of it."""
     return " ".join(name.split()).casefold()
 
 
 def _tidied(groups: Groups, made: dict[str, Regrouped], *, joins: bool) -> Groups:
-    """Join the groups whose names differ by case and blanks only under the most frequent one, or just note them."""
+    """Join the groups whose names differ only in case and blanks, under the name of the largest of them.
+
+    Without `joins`, the groups stay as they are. In both cases `made` is updated with the names that are alike.
+    """
     for members in list(_alike(groups)):
         names = sorted(members, key=lambda name: -int(groups.sizes[groups.names.index(name)]))
         before = made[groups.column]
@@ -95,7 +101,10 @@ def _alike(groups: Groups) -> Iterator[list[str]]:
 
 
 def _merge(found: list[Groups], made: dict[str, Regrouped], name: str, members: Sequence[str]) -> None:
-    """Merge groups of one column under a name, which may include the column: ``race:Other``."""
+    """Merge groups of one column under a new name, and update `found` and `made`.
+
+    The new name may begin with the name of the column: ``race:Other``.
+    """
     column, _, rest = name.partition(":")
     is_prefixed = column in made
     places = [_place(f"{column}:{member}" if is_prefixed else member, found, "merge") for member in members]
@@ -109,7 +118,10 @@ def _merge(found: list[Groups], made: dict[str, Regrouped], name: str, members: 
 
 
 def _joined(groups: Groups, members: Iterable[str], name: str) -> Groups:
-    """Merge groups into the place of the first; a group that already has the name is merged, too."""
+    """Return the groups with the given members merged under a name; a group that already has it is merged, too.
+
+    The merged group takes the position of the first of its members.
+    """
     codes = sorted({groups.names.index(member) for member in (*members, *({name} & {*groups.names}))})
     home, kept = codes[0], [code for code in range(len(groups.names)) if code not in codes[1:]]
     places = {code: place for place, code in enumerate(kept)}
@@ -122,7 +134,10 @@ def _joined(groups: Groups, members: Iterable[str], name: str) -> Groups:
 
 
 def _place(text: str, columns: Sequence[Groups], part: str) -> tuple[int, str]:
-    """Find the column and group of a name, which may include the column: ``column:group``."""
+    """Return the position of a column, and the name of its group, for a text such as ``group`` or ``column:group``.
+
+    `part` is the option in which the user gave the text, for messages.
+    """
     meant = []
     for place, groups in enumerate(columns):
         column, _, rest = text.partition(":")
@@ -141,7 +156,7 @@ def _place(text: str, columns: Sequence[Groups], part: str) -> tuple[int, str]:
 
 
 def _dropped(columns: Sequence[Groups], reading: Reading) -> dict[str, NDArray[np.bool_]]:
-    """Mark the groups of each column whose rows are left out."""
+    """Return, by column, a boolean for each group: True if the options `only` and `exclude` leave out its rows."""
     named = {part: [_place(text, columns, part) for text in getattr(reading, part)] for part in ("only", "exclude")}
     dropped = {}
     for place, groups in enumerate(columns):
@@ -151,7 +166,7 @@ def _dropped(columns: Sequence[Groups], reading: Reading) -> dict[str, NDArray[n
 
 
 def _remaining(groups: Groups, rows: IntArray) -> Groups:
-    """Return the groups of the remaining rows; refuse fewer than two."""
+    """Return the groups of the rows that remain, without empty groups; refuse fewer than two groups."""
     left = groups.take(rows).narrowed(groups.take(rows).sizes > 0) if rows.size else None
     if left is None or len(left.names) < 2:
         remains = f"one group, {left.names[0]!r}," if left else "nothing"

@@ -1,4 +1,4 @@
-"""A model from a skops file, loaded only if all its types are trusted and its trees are sound."""
+"""Loading of a model from a skops file, if all types in it are trusted and its decision trees are safe to run."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from fairenum.runtime.hints import quoted
 from fairenum.tables.model_answers import DECISIONS, LARGEST, brief, read_content, too_large
 
 LEAF = -1
-NOT_HELD = (type, ModuleType, FunctionType, BuiltinFunctionType)  # these refer to everything that is loaded
+NOT_HELD = (type, ModuleType, FunctionType, BuiltinFunctionType)  # not followed: they refer to all loaded code
 
 
 def has_sound_trees(model: object) -> bool:
-    """Tell whether every tree in a model is safe to run: it terminates and stays within its nodes and columns."""
+    """Tell whether every decision tree in a model is safe to run: it has no cycles, and its indices are in range."""
     from sklearn.base import BaseEstimator
     from sklearn.ensemble import BaseEnsemble
     from sklearn.tree import BaseDecisionTree
@@ -49,7 +49,7 @@ def _held(model: object) -> Iterator[object]:
         each = waiting.pop()
         if id(each) in seen or isinstance(each, NOT_HELD):
             continue
-        seen[id(each)] = each  # kept, so that no other object gets its number
+        seen[id(each)] = each  # keeps a reference, so that the id is not used for another object
         yield each
         if isinstance(each, np.ndarray):  # which the garbage collector does not look into
             waiting += each.ravel().tolist() if each.dtype.hasobject else []
@@ -63,7 +63,7 @@ def _width(owner: object) -> int:
 
 
 def _is_sound(tree: object, width: int) -> bool:
-    """Tell whether every inner node leads to two later nodes by an existing column."""
+    """Tell whether each inner node of a tree has two children with higher numbers, and tests a column below `width`."""
     from sklearn.tree._tree import Tree
 
     # more nodes than were allocated must not even be read
@@ -78,11 +78,14 @@ def _is_sound(tree: object, width: int) -> bool:
 
 
 def _fits(ensemble: object) -> bool:
-    """Tell whether trees expect rows as wide as their ensemble, where that alone checks the rows."""
+    """Tell whether the trees of an ensemble take as many columns as the ensemble, which checks rows in their place.
+
+    Always True for bagging, whose trees check their rows themselves.
+    """
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
     from sklearn.tree import BaseDecisionTree
 
-    if isinstance(ensemble, BaggingClassifier | BaggingRegressor):  # these pass parts of rows, which trees check
+    if isinstance(ensemble, BaggingClassifier | BaggingRegressor):  # whose trees check their rows
         return True
     estimators = vars(ensemble).get("estimators_", ())
     estimators = estimators.ravel() if isinstance(estimators, np.ndarray) else estimators
@@ -90,13 +93,14 @@ def _fits(ensemble: object) -> bool:
 
 
 def _hides_a_check(estimator: object) -> bool:
-    """Tell whether an attribute hides a method, which no fitted estimator needs."""
+    """Tell whether an instance attribute has the name of a method, as in a file made to replace a check."""
     return any(callable(getattr(type(estimator), name, None)) for name in vars(estimator))
 
 
-# Types in fitted models of scikit-learn, and in those that fairenum exports, beyond those that skops trusts by itself:
-# plain Python without side effects when it is constructed, and trees, whose numbers are checked. Other types that index
-# memory by numbers from the file (KDTree, BallTree, TreePredictor) are left out: a wrong number crashes the process.
+# Trusted types, by module, besides those that skops trusts by default. They occur in fitted models of scikit-learn, or
+# in models that fairenum exports. All but trees are plain Python, without side effects when constructed; trees are
+# checked by `has_sound_trees`. Types that index memory by numbers from the file and are not checked here (KDTree,
+# BallTree, TreePredictor) are left out, because a wrong number would crash the process.
 MODULES = {
     "fairenum.auditing.run_state": "KernelClassifier",
     "numpy": "dtype mean",
@@ -122,7 +126,7 @@ TRUSTED = frozenset(f"{module}.{name}" for module, names in MODULES.items() for 
 
 
 def load_skops(path: Path) -> object:
-    """Load a model if its file holds only trusted types; if not, refuse it before anything is imported or run."""
+    """Load the model in a skops file; refuse a file with other than trusted types before any of its code is run."""
     from skops.io import get_untrusted_types, loads
 
     content = read_content(path)

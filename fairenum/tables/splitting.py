@@ -1,4 +1,4 @@
-"""The three-way split of a table: rows to train on, to select models by, and to hold out."""
+"""The split of a table's rows into three parts: training, selection of models, and holdout."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from fairenum.runtime.random_streams import stream
 from fairenum.tables.columns import FloatArray, IntArray, read_only
 from fairenum.tables.table import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Dataset, Partition
 
-SIZE_MATTERS = 4.0  # weight of the size of a part, relative to its share of a label and group
+SIZE_MATTERS = 4.0  # cost of a wrong size of a part, relative to that of a wrong number of rows of a stratum
 
 
 def divided_together(
     members: IntArray, strata: IntArray, counts: Sequence[int], generator: np.random.Generator
 ) -> IntArray:
-    """Divide rows whose members (persons, firms) stay together, with sizes and strata as near as possible.
+    """Return the part of each row, with all rows of a member (a person, a firm) in the same part.
 
-    The largest members are placed first, equals in random order, each where it most reduces the weighted squares of the
-    parts' deficits: sum over strata of (rows - wanted)^2 / wanted, and likewise for the size of the part as a whole.
-    When there are as many members left as empty parts, each of these gets one.
+    `members` and `strata` hold, for each row, the numbers of its member and of its combination of label and group;
+    `counts` is the number of rows wanted in each part. Rows beyond the sum of `counts` form one more part, which is
+    not used.
 
-    `members` and `strata` (combinations of label and group) are numbers for each row. Rows that `counts` leave over are
-    a last part, which is not used. The number of each row's part is returned.
+    Members are assigned greedily, the largest first and equal ones in random order, each to the part where it lowers
+    the cost most: the sum over strata of (rows - wanted)^2 / wanted, plus the same term, weighted, for the size of the
+    part. When there are only as many members left as empty parts, each of these parts gets one.
     """
     _, members = np.unique(members, return_inverse=True)
     held = _held(members, strata)
@@ -43,7 +44,7 @@ def divided_together(
 
 
 def _held(members: IntArray, strata: IntArray) -> FloatArray:
-    """Count the rows of each member by stratum, with their sum in the last column."""
+    """Return the number of rows of each member (row) in each stratum (column), with the sum in a last column."""
     kinds, codes = np.unique(strata, return_inverse=True)
     cells = np.bincount(members * len(kinds) + codes, minlength=(members.max() + 1) * len(kinds))
     by_kind = cells.reshape(-1, len(kinds)).astype(np.float64)
@@ -60,7 +61,10 @@ def _refuse_too_few(held: FloatArray, wanted_rows: FloatArray) -> None:
 
 
 def _placed(held: FloatArray, order: IntArray, wanted: FloatArray, weights: FloatArray) -> IntArray:
-    """Give each member, in this order, to the part where it costs least."""
+    """Return the part of each member; members are assigned in the given order, each to the part of least cost.
+
+    `wanted` and `weights` are numbers of rows, and costs of a deviation from these, by part and stratum.
+    """
     part_of = np.empty(len(held), dtype=np.intp)
     excess = -wanted  # rows beyond what is wanted, by part and stratum
     is_open = wanted[:, -1] > 0.0
@@ -81,7 +85,7 @@ TRY = option("sizes", SHARES, "split", ",".join(map(str, SHARES)))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Row numbers, ascending and disjoint, of the three parts, and the seed that drew them."""
+    """The row numbers, ascending, of the three parts of a table, and the random seed of the split."""
 
     train: IntArray = field(repr=False)
     selection: IntArray = field(repr=False)
@@ -90,21 +94,21 @@ class Split:
 
 
 def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> Split:
-    """Split rows as the table's own columns say, or else at random, stratified by label and groups.
+    """Split the rows of a table by its column of parts or of times, or else at random, stratified by label and group.
 
-    At random, every combination of label and (intersected) group is spread over the parts in proportion, to within a
-    few rows, and the sizes of the parts are exact. Where rows have to stay together, both hold as nearly as possible. A
-    column of parts is followed; if it marks no selection rows, they are drawn from the training rows. By time, the
-    earliest rows are trained on and the latest held out; rows of one time stay together. Rows of weight 0 are in no
-    part.
+    A random split has parts of exactly the given sizes, and each combination of label and groups is divided among them
+    in proportion, to within a few rows; if rows of one person or firm have to stay in one part, both are met as nearly
+    as possible. If a column says which part each row is in, it is followed; if it names no selection rows, these are
+    drawn from its training rows. If there is a column of times, the earliest rows are for training and the latest for
+    the holdout, and rows of equal time are in the same part. Rows of weight 0 are in no part.
 
     Parameters
     ----------
     dataset
         The table.
     sizes
-        Train, selection, holdout: row counts if all three are integers, else shares of the table. A size of 0
-        leaves selection or holdout empty; rows that no part claims are left out.
+        Sizes of train, selection and holdout: numbers of rows if all three are integers, else shares of the table.
+        Selection and holdout may have size 0. Rows beyond the sum of the sizes are in no part.
     seed
         Equal seeds give equal splits.
     """
@@ -115,9 +119,9 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
 
 
 def drawn_share(dataset: Dataset, rows: IntArray) -> float:
-    """Return the sampling fraction of some rows, if they were drawn with labels and groups in proportion; else 1.
+    """Return the number of the given rows divided by that of all rows, if the split is stratified at random; else 1.
 
-    Rows that a column divides were not drawn, and those that stay together are only roughly in proportion.
+    Rows of weight 0 do not count. It is 1 if a column of parts, times or members (persons, firms) determines the split.
     """
     partition = dataset.partition or Partition()
     is_divided = any(given is not None for given in (partition.parts, partition.times, partition.members))
@@ -134,7 +138,7 @@ def straddling(dataset: Dataset, parts: Split) -> int:
 
 
 def _weighted_owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
-    """Find the part of each row of positive weight; the others are left out."""
+    """Return the part of each row; rows of weight 0 are marked as left out."""
     if dataset.weights is None or len(dataset.weights.positive) == len(dataset):
         return _owners(dataset, sizes, seed)
     rows = dataset.weights.positive
@@ -144,7 +148,7 @@ def _weighted_owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> Int
 
 
 def _owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
-    """Find the part of each row."""
+    """Return the part of each row, by the column of parts, of times or of members, or at random."""
     partition = dataset.partition or Partition()
     if partition.parts is not None:
         return _as_marked(dataset, partition, partition.parts, sizes, seed)
@@ -159,15 +163,18 @@ def _owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
 def _at_random(dataset: Dataset, counts: Sequence[int], generator: np.random.Generator) -> IntArray:
     parts = _interleaved([*counts, len(dataset) - sum(counts)])
     owner = np.empty_like(parts)
-    # Rotated by chance, the pattern puts every row into each part with the same probability, rare rows too.
+    # Rotated by a random amount, the pattern gives every row the same probability of being in a part.
     rotated = np.roll(parts, generator.integers(len(dataset)))
-    # Ordered by label first: the few rows of a rare label lie together, and every part gets its share of them.
+    # Sorted by label first, rows of a rare label are adjacent, so that each part gets its share of them.
     owner[np.lexsort((generator.permutation(len(dataset)), _strata(dataset)))] = rotated
     return owner
 
 
 def _as_marked(dataset: Dataset, partition: Partition, parts: IntArray, sizes: Sequence[float], seed: int) -> IntArray:
-    """Follow the marked parts; draw the selection split from the training rows if none is marked."""
+    """Return the part of each row, as in the column of parts; if it has no selection rows, draw some for selection.
+
+    They are drawn from its training rows.
+    """
     for part, name in ((TRAIN, "train"), (HOLDOUT, "holdout (or test)")):
         if part not in parts:
             raise SplitImpossible(
@@ -190,9 +197,9 @@ def _as_marked(dataset: Dataset, partition: Partition, parts: IntArray, sizes: S
 
 
 def _by_time(times: IntArray, counts: Sequence[int]) -> IntArray:
-    """Split in the order of time, each cut moved to the nearest place where the time changes."""
+    """Return the part of each row by its time; sizes are adjusted so that rows of equal time are in one part."""
     rows = np.bincount(times)
-    after = np.cumsum(rows[rows > 0])  # possible cuts: behind all rows of a time
+    after = np.cumsum(rows[rows > 0])  # numbers of rows up to and including each time, where parts may end
     needed = [int(count > 0) for count in counts]
     if len(after) < sum(needed):
         raise SplitImpossible(
@@ -202,7 +209,7 @@ def _by_time(times: IntArray, counts: Sequence[int]) -> IntArray:
     places = np.concatenate([[0], after])
     cuts: list[int] = []
     for part, wanted in enumerate(np.cumsum(counts)):
-        # every part before this cut and every one behind it needs a time of its own
+        # every part that is not empty, before and after this end, needs at least one time
         lowest = (cuts[-1] if cuts else 0) + needed[part]
         highest = len(after) - sum(needed[part + 1 :])
         cuts.append(lowest + int(np.abs(places[lowest : highest + 1] - wanted).argmin()))
@@ -211,13 +218,13 @@ def _by_time(times: IntArray, counts: Sequence[int]) -> IntArray:
 
 
 def row_counts(sizes: Sequence[float], rows: int) -> list[int]:
-    """Turn the sizes of the three parts, in rows or shares, into numbers of rows."""
+    """Return the number of rows in each of the three parts, given their sizes in rows or as shares of `rows`."""
     if len(sizes) != 3 or not all(size >= 0 for size in sizes) or sizes[0] == 0:
         raise SplitImpossible(f"sizes {tuple(sizes)} are not three sizes with rows to train on; try {TRY}")
     whole = rows if all(isinstance(size, int | np.integer) for size in sizes) else 1
     if sum(sizes) > whole + 1e-9:
         raise SplitImpossible(f"sizes {tuple(sizes)} sum to more than {whole}, which is all; ask for less")
-    # Rounding the ends instead of the sizes makes shares that sum to 1 use every row.
+    # Cumulative sums are rounded, not sizes, so that shares that sum to 1 use every row.
     counts = np.diff(np.rint(np.cumsum([0, *sizes]) / whole * rows)).astype(int).tolist()
     if any(size > 0 and count == 0 for size, count in zip(sizes, counts, strict=True)):
         raise SplitImpossible(
@@ -228,13 +235,13 @@ def row_counts(sizes: Sequence[float], rows: int) -> list[int]:
 
 
 def _strata(dataset: Dataset) -> IntArray:
-    """Number the combinations of label and group, by label first."""
+    """Return for each row the number of its combination of label and groups, ordered by label first."""
     groups = dataset.intersection
     return dataset.y * len(groups.names) + groups.codes if groups else dataset.y.astype(np.intp)
 
 
 def _interleaved(counts: Sequence[int]) -> IntArray:
-    """Spread the parts evenly, so that any stretch of rows holds them in nearly equal proportions."""
+    """Return a sequence of part numbers, each as often as `counts` says, and evenly spread over the sequence."""
     places = np.concatenate([(np.arange(count) + 0.5) / max(count, 1) for count in counts])
     return np.repeat(np.arange(len(counts)), counts)[np.argsort(places, kind="stable")]
 

@@ -1,4 +1,4 @@
-"""The table to audit: features, weights and columns about its own split, checked when built, then read-only."""
+"""The table to audit: features, label, sensitive groups, weights, and columns that determine its split."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
     from fairenum.tables.naming import Index
 
 ColumnRead = tuple[Column | None, Remark | None]
-MANY_TEXTS = 100  # up to so many different texts are learned from, unless every row has another one
-ENOUGH = 20  # fewer rows can be all different by chance
+MANY_TEXTS = 100  # a column of up to so many different texts is a feature, unless all its texts are different
+ENOUGH = 20  # in a column of fewer values, all different is no sign of identifiers
 NEARLY_ALL = 0.95
-PACKED = 3  # a range at most so many times their number holds identifiers that were assigned one by one
-LONG = 1000  # the least identifier among those of one length
-SENTENCE = 3  # words in a typical cell of free text
+PACKED = 3  # numbers, all different, are identifiers if their range is less than so many times their count
+LONG = 1000  # numbers, all different and of equally many digits, are identifiers from this number on
+SENTENCE = 3  # a column is free text if its median cell has at least so many words
 CODE_NAME = re.compile(r"zip|post_?(?:al_?)?code|^plz$|fips|naics|^sic$|(?:^|_|\b)codes?$", re.IGNORECASE)
 ID_NAME = re.compile(r"(?:^|[_\W])(?:id|uuid|guid)$|^index$|^unnamed: \d+$|[a-z]I[Dd]$|^I[Dd]$")
 DAY = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2}))"
@@ -66,9 +66,9 @@ DATE = re.compile(rf"(?:{DAY}|{NAMED_DAY})(?:[T\s]\d{{1,2}}:\d{{2}}.*)?", re.IGN
 def read_features(
     frame: pd.DataFrame, names: Iterable[str], reading: Reading
 ) -> tuple[tuple[Column, ...], tuple[Remark, ...]]:
-    """Read the columns to learn from, with a remark on each that is left out or suspicious.
+    """Return the columns that can be features, and remarks on those that were left out or look suspicious.
 
-    Columns that are neither numbers nor texts are refused, all in one message.
+    Columns that can be read neither as numbers nor as texts are refused in one error.
     """
     columns: list[Column] = []
     remarks: list[Remark] = []
@@ -107,7 +107,7 @@ def _read(series: Series, reading: Reading) -> ColumnRead | Unclear:
 
 
 def _as_texts(series: Series) -> Texts:
-    """Read cells as texts, including dates."""
+    """Return all cells as texts, also those that hold dates."""
 
     def text_of(cell: object) -> object:
         return str(cell).removesuffix(" 00:00:00") if isinstance(cell, date) else cell
@@ -134,7 +134,7 @@ def _refuse_infinite(column: Column, index: Index) -> None:
 
 
 def _unlearnable(column: Column) -> Remark | None:
-    """Recognise texts that models cannot learn from: dates, identifiers and free text."""
+    """Return a remark if a column of texts cannot be a feature (dates, identifiers, free text); else None."""
     known = [str(text) for text in column.values[~is_missing(column.values)]]
     distinct = set(known)
     if sum(DATE.fullmatch(text) is not None for text in distinct) >= NEARLY_ALL * len(distinct):
@@ -148,7 +148,7 @@ def _unlearnable(column: Column) -> Remark | None:
 
 
 def _suspicion(column: Column) -> Remark | None:
-    """Recognise numbers that are probably identifiers or codes."""
+    """Return a remark if the numbers of a column are probably identifiers or codes; else None."""
     known = np.asarray(column.values[~is_missing(column.values)], dtype=np.float64)
     if not np.array_equal(known, np.floor(known)):
         return None
@@ -161,7 +161,11 @@ def _suspicion(column: Column) -> Remark | None:
 
 
 def _are_identifiers(name: str, whole: FloatArray, levels: int) -> bool:
-    """Recognise identifiers: by name, hardly repeated and sorted, or unique and packed or of one length."""
+    """Tell whether whole numbers are probably identifiers, by the name of their column or by their values.
+
+    Values are identifiers if they are sorted and hardly any is repeated, or if all are different and either lie in a
+    narrow range or have equally many digits.
+    """
     if levels < ENOUGH or ID_NAME.search(name):
         return levels >= ENOUGH
     steps, low, high = np.diff(whole), whole.min(), whole.max()
@@ -175,7 +179,7 @@ def _are_identifiers(name: str, whole: FloatArray, levels: int) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """The weight of each row, at least 0; a row of weight 0 is left out."""
+    """The weight of each row, at least 0, and the column it is from; rows of weight 0 are in no part of the split."""
 
     column: str
     values: FloatArray = field(repr=False)
@@ -186,7 +190,7 @@ class Weights:
 
     @property
     def positive(self) -> IntArray:
-        """The rows of positive weight."""
+        """The numbers of the rows with a positive weight."""
         return np.flatnonzero(self.values > 0.0)
 
     @property
@@ -196,13 +200,13 @@ class Weights:
         return bool((counting == counting[:1]).all())
 
     def relative(self, rows: IntArray) -> FloatArray | None:
-        """Return the weights of some rows, scaled to a mean of 1; None where all positive weights are equal."""
+        """Return the weights of some rows, scaled to a mean of 1; None if all positive weights are equal."""
         values = self.values[rows]
         return None if self.is_even or not values.size else read_only(values / values.mean())
 
 
 def read_weights(series: Series) -> Weights:
-    """Read a column of weights; refuse a missing or negative cell or a text, and name its row."""
+    """Read a column of weights; refuse cells that are missing, negative or not numbers, and weights that are all 0."""
     values = parse_numbers(read_texts(series))
     wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
     if wrong.size:
@@ -230,18 +234,18 @@ WORDS: Mapping[str, int] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partition:
-    """Columns by which a table determines its own split; at least one of the three is given.
+    """Columns of a table that determine its split; at least one of `parts`, `times` and `members` is not None.
 
     Attributes
     ----------
     parts
-        For each row the part it is marked as: train, selection or holdout.
+        For each row, the part that the table puts it in: `TRAIN`, `SELECTION` or `HOLDOUT`.
     times
-        For each row the rank of its time among all times, the earliest first.
+        For each row, the rank of its time among all different times, from 0 for the earliest.
     moments
-        Those times in words.
+        The different times as texts, in order.
     members
-        For each row the number of its person, firm or the like, whose rows stay together.
+        For each row, the number of its member: a person, a firm or the like, whose rows are all in one part.
     column, group_column
         The names of the column of parts or times, and of the column of members.
     """
@@ -254,21 +258,21 @@ class Partition:
     group_column: str | None = None
 
     def take(self, rows: IntArray) -> Partition:
-        """Return the partition of some rows."""
+        """Return the parts, times and members of the given rows."""
         taken = (None if one is None else read_only(one[rows]) for one in (self.parts, self.times, self.members))
         parts, times, members = taken
         return replace(self, parts=parts, times=times, members=members)
 
     @property
     def content(self) -> bytes:
-        """The partition as bytes, for the table's fingerprint."""
+        """Parts, times, members and their names as bytes, for the table's fingerprint."""
         known = [one for one in (self.parts, self.times, self.members) if one is not None]
         names = (self.column, self.group_column, self.moments)
         return repr(names).encode() + b"".join(one.astype(np.int64).tobytes() for one in known)
 
 
 def read_partition(frame: pd.DataFrame, reading: Reading) -> Partition | None:
-    """Read the columns that determine the split; None if none was named."""
+    """Read the columns that determine the split; return None if `reading` names no such column."""
     marked, timed, grouped = reading.split_column, reading.time_column, reading.group_column
     if not (marked or timed or grouped):
         return None
@@ -284,7 +288,7 @@ def read_partition(frame: pd.DataFrame, reading: Reading) -> Partition | None:
 
 
 def _read_parts(series: Series) -> IntArray:
-    """Read a column of words such as train and test."""
+    """Return the part of each row, read from a column of words such as train and test; refuse other words."""
     found = read_texts(series)
     texts = np.where(is_missing(found), "", found).tolist()
     words = [text.casefold() for text in texts]
@@ -303,7 +307,7 @@ def _read_parts(series: Series) -> IntArray:
 
 
 def _read_members(series: Series) -> IntArray:
-    """Number the members of rows (persons, firms); a row without a value is a member by itself."""
+    """Return for each row the number of its member (a person, a firm); each row without a value gets its own number."""
     import pandas as pd
 
     codes, known = pd.factorize(series)
@@ -314,7 +318,7 @@ def _read_members(series: Series) -> IntArray:
 
 
 def _read_times(series: Series) -> tuple[IntArray, tuple[str, ...]]:
-    """Read numbers or dates as ranks in time, with the times in words."""
+    """Return the rank of each row's time, read from numbers or dates, and the different times as texts, in order."""
     import pandas as pd
 
     cells = series.astype(object).map(plain_text, na_action="ignore")
@@ -327,7 +331,7 @@ def _read_times(series: Series) -> tuple[IntArray, tuple[str, ...]]:
 
 
 def _read_ambiguous(series: Series, cells: Series, tried: tuple[Series, ...]) -> Series:
-    """Read dates that begin with day or month, where only one of the two is possible, or refuse them."""
+    """Read dates such as 3/25/2024, with day or month first; refuse dates that can be read both ways, or not at all."""
     readings = [_parsed(cells, day_first=is_first) for is_first in (False, True)]
     whole = [times for times in readings if not times.isna().any()]
     if not whole:
@@ -360,24 +364,24 @@ def _refuse_unreadable(series: Series, cells: Series, times: Series) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """A table to audit: features, a label with a favourable value, and sensitive groups.
+    """A table to audit: features, a label with a favourable value, and the groups of sensitive columns.
 
-    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows.
+    Missing cells of features are nan here; an `Encoding` fills them in.
 
     Parameters
     ----------
     remarks
-        Columns that were left out, and columns that look suspicious.
+        Remarks on columns that were left out, and on columns that look suspicious.
     max_levels
-        The most values of a categorical feature to which an `Encoding` gives their own columns.
+        The largest number of values of a categorical feature that get a column each in an `Encoding`.
     regrouped
-        Changes to the groups of each sensitive column, by its name.
+        Changes that were made to the groups of sensitive columns, by column name.
     numbers
-        The row numbers in the whole table, where some rows were left out.
+        For each row its number in the table as given; None if no row was left out.
     partition
-        Columns by which the table determines its own split; None without any.
+        Columns of the table that determine its split; None if there are none.
     weights
-        The weight of each row; None without a column of weights.
+        The weight of each row; None if there is no column of weights.
     incumbent
         Decisions and scores of the model in use; None if there is none.
     """
@@ -399,37 +403,37 @@ class Dataset:
 
     @property
     def y(self) -> NDArray[np.int64]:
-        """The label of every row: 1 favourable, 0 unfavourable."""
+        """The label of every row: 1 if favourable, 0 if unfavourable."""
         return self.label.y
 
     @property
     def signs(self) -> FloatArray:
-        """The label of every row: +1 favourable, -1 unfavourable."""
+        """The label of every row: +1 if favourable, -1 if unfavourable."""
         return self.label.signs
 
     @property
     def intersection(self) -> Groups | None:
-        """The groups of all sensitive columns crossed; None if there is no sensitive column."""
+        """The groups by combinations of values of all sensitive columns; None if there is no sensitive column."""
         return intersect(self.sensitive) if self.sensitive else None
 
     @property
     def columns(self) -> tuple[Groups, ...]:
-        """The sensitive columns and, if there are several, their intersection."""
+        """The sensitive columns and, if there are several, the groups by combinations of their values."""
         return with_intersection(self.sensitive)
 
     @property
     def members(self) -> IntArray | None:
-        """The number of each row's person, firm or the like; None without such a column."""
+        """For each row the number of its person, firm or the like; None if no column names them."""
         return self.partition.members if self.partition else None
 
     @property
     def missing(self) -> dict[str, int]:
-        """The number of missing cells of each feature that has any."""
+        """The number of missing cells, by feature; features without missing cells are left out."""
         return {column.name: column.missing for column in self.features if column.missing}
 
     @property
     def fingerprint(self) -> str:
-        """A sha256 of the content: equal for equal tables, whatever file they came from."""
+        """The SHA-256 hash, in hexadecimal, of the table's content; it does not depend on the file that was read."""
         digest = sha256(repr((self.label.column, self.label.favourable, self.label.unfavourable)).encode())
         digest.update(self.y.tobytes())
         for groups in self.sensitive:
@@ -446,7 +450,7 @@ class Dataset:
         return digest.hexdigest()
 
     def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
-        """Copy the features of some rows, or of all, to a pandas frame: float64 and object columns."""
+        """Return a copy of the features of the given rows, by default all, as a frame of float64 and object columns."""
         import pandas as pd
 
         wanted = slice(None) if rows is None else rows
@@ -458,16 +462,16 @@ class Dataset:
         )
 
     def numbered(self, rows: IntArray) -> IntArray:
-        """Return the numbers of some rows in the whole table, from 0."""
+        """Return the numbers, from 0, that the given rows had before rows were left out of the table."""
         return rows if self.numbers is None else self.numbers[rows]
 
     def placed(self, number: int) -> int | None:
-        """Find a row by its number in the whole table; None if there is none, or if it was left out."""
+        """Return the position of the row that had this number before rows were left out; None if it is not there."""
         places = np.flatnonzero(self.numbered(np.arange(len(self))) == number)
         return int(places[0]) if places.size else None
 
     def take(self, rows: IntArray) -> Dataset:
-        """Copy some rows to a table of their own, in the order given."""
+        """Return a dataset of the given rows only, in the given order."""
         return replace(
             self,
             features=tuple(replace(column, values=read_only(column.values[rows])) for column in self.features),
@@ -480,7 +484,7 @@ class Dataset:
         )
 
     def relative(self, rows: IntArray) -> FloatArray | None:
-        """Return the weights of some rows, scaled to a mean of 1; None without weights, or where they are even."""
+        """Return the weights of some rows, scaled to a mean of 1; None without weights, or if all are equal."""
         return None if self.weights is None else self.weights.relative(rows)
 
     @classmethod
@@ -503,17 +507,17 @@ class Dataset:
         Parameters
         ----------
         frame
-            The table. Columns without another role are features.
+            The table. Columns that no other option names are features.
         label
             The column to predict, with two values.
         favourable
-            The label's favourable value, or its text.
+            The label's favourable value, or that value as text.
         sensitive
-            Columns whose groups are compared; kept out of the features unless ``use_sensitive``.
+            Columns whose groups are compared; they are features only with ``use_sensitive``.
         withhold
-            Further columns that count as sensitive but are not compared: features only if ``use_sensitive``.
+            Further sensitive columns, whose groups are not compared; they are features only with ``use_sensitive``.
         meanings
-            For sensitive columns, names to show for values that are codes.
+            For sensitive columns, the names to show for values that are codes.
         name
             The table's name in reports.
         reading
@@ -521,7 +525,7 @@ class Dataset:
         incumbent_object
             The model in use, given as an object: a fitted classifier, a function, or decisions.
         **options
-            Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
+            Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which override those in ``reading``.
         """
         reading, frame = (reading or Reading()).but(**options), with_plain_names(frame)
         if label is None:
@@ -552,7 +556,7 @@ class Dataset:
 
 
 def with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """Refuse an empty frame, and strip the blanks around its columns' names, which must differ."""
+    """Return a frame with the blanks around its columns' names removed; refuse an empty frame and equal names."""
     if frame.empty:
         raise EmptyTable(f"the table has {len(frame)} rows and {frame.shape[1]} columns; it needs some of both")
     names = [str(name).strip() for name in frame.columns]
@@ -568,7 +572,7 @@ def _no_label(frame: pd.DataFrame) -> LabelError:
 
 
 def _features(frame: pd.DataFrame, hidden: set[str], reading: Reading) -> tuple[tuple[Column, ...], tuple[Remark, ...]]:
-    """Read the columns that models learn from."""
+    """Return the features, read from the columns that are not `hidden`, with remarks; refuse a table without any."""
     features, remarks = read_features(frame, [c for c in frame.columns if c not in hidden], reading)
     if not features:
         raise _nothing_left(sorted(hidden), remarks)
@@ -599,14 +603,14 @@ def refuse_unknown_columns(frame: pd.DataFrame, **parts: Iterable[str]) -> None:
 
 
 def _nothing_left(hidden: Sequence[str], remarks: Sequence[Remark]) -> ColumnConflict:
-    """Make the error that no column is left to learn from."""
+    """Return the error for a table without any column that can be a feature."""
     useless = ", ".join(f"{remark.column!r} ({remark.kind.replace('_', ' ')})" for remark in remarks)
     unusable = f"; {useless} cannot be learned from" if useless else ""
     return ColumnConflict(f"no column is left to learn from besides {quoted(hidden)}{unusable}; a table needs features")
 
 
 def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequence[str]) -> None:
-    """Refuse a column with two roles, and bands for one that is not sensitive."""
+    """Refuse a column that is named twice, and bands for a column that is not sensitive."""
     for name in claimed:
         if claimed.count(name) > 1:
             raise ColumnConflict(f"column {name!r} is named twice among label, sensitive and drop; give it one role")
@@ -616,7 +620,7 @@ def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequenc
 
 
 def _refuse_two_parts(aside: Mapping[str, str], taken: Sequence[str]) -> None:
-    """Refuse a column about rows (weight, time and the like) that has another role, too."""
+    """Refuse a column of weights, times or the like (`aside`, by option) that also has another role."""
     claimed = [*taken, *aside.values()]
     for part, name in aside.items():
         if claimed.count(name) > 1:

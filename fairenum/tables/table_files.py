@@ -1,4 +1,4 @@
-"""Table files: CSV, Parquet, ARFF and Excel read into pandas frames, with their encodings and defects."""
+"""Reading of CSV, Parquet, ARFF and Excel files into pandas frames, and the cards of the bundled datasets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The file of a public package that a dataset was made from."""
+    """The file that a bundled dataset was made from, in a public package."""
 
     package: str
     version: str
@@ -53,7 +53,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The card of one bundled dataset: its source, its columns, and its pitfalls."""
+    """The description of one bundled dataset: its file, source, licence, columns and pitfalls, and default options."""
 
     name: str
     title: str
@@ -85,19 +85,19 @@ class Card:
 
 
 def folder() -> Path:
-    """Find the bundled files: inside the installed package, or in the repository of an editable install."""
+    """Return the folder of the bundled files: in the installed package or, if it is editable, in the repository."""
     package = Path(__file__).resolve().parents[1]
     installed = package / "bundled"
     return installed if installed.is_dir() else package.parent / "datasets"
 
 
 def list_datasets() -> tuple[Card, ...]:
-    """Read the cards of all bundled datasets, ordered by name."""
+    """Return the cards of all bundled datasets, ordered by name."""
     return tuple(_read(path) for path in sorted(folder().glob("*.toml")))
 
 
 def read_card(name: str) -> Card:
-    """Read the card of one bundled dataset."""
+    """Return the card of the bundled dataset of this name; refuse an unknown name."""
     cards = {card.name: card for card in list_datasets()}
     if name not in cards:
         hint = did_you_mean(name, cards) or f"; there are {quoted(cards)}"
@@ -114,11 +114,11 @@ WESTERN = "cp1252"  # "ANSI" in Western spreadsheets; latin-1 but for a few sign
 # Errors that readers raise on damaged metadata, and on damaged zip or XML.
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 BAD_BOOK = (BadZipFile, zlib.error, struct.error, EOFError, SyntaxError, RuntimeError)
-INDEX_LEVEL = "__index_level_"  # the index of a frame without a name, as pandas calls it in Parquet
+INDEX_LEVEL = "__index_level_"  # how pandas begins the name of an unnamed index in a Parquet file
 
 
 def read_text(path: Path) -> tuple[str, tuple[Remark, ...]]:
-    """Read a text file, gunzipped if need be and without a byte order mark."""
+    """Return the text of a file, decompressed if its suffix is .gz, and a remark if its encoding was guessed."""
     try:
         data = path.read_bytes()
         data = gzip.decompress(data) if path.suffix.lower() == ".gz" else data
@@ -139,7 +139,10 @@ def read_text(path: Path) -> tuple[str, tuple[Remark, ...]]:
 
 
 def _decoded(data: bytes, name: str) -> tuple[str, tuple[Remark, ...]]:
-    """Decode UTF-8, UTF-16 with its mark, or else Windows-1252, which Western spreadsheets write."""
+    """Return bytes as text, and a remark if the encoding was guessed.
+
+    Encodings are UTF-16 with a byte order mark, UTF-8, or else Windows-1252, which Western spreadsheets write.
+    """
     if data.startswith(WIDE_MARKS):
         return data.decode("utf-16"), ()
     if b"\0" in data:
@@ -154,7 +157,7 @@ def _decoded(data: bytes, name: str) -> tuple[str, tuple[Remark, ...]]:
 
 
 def read_parquet(path: Path) -> pd.DataFrame:
-    """Read a Parquet file, without its pandas metadata if these are damaged."""
+    """Read a Parquet file into a frame; damaged pandas metadata in it are ignored."""
     try:
         import pyarrow as arrow
     except ImportError as error:
@@ -173,7 +176,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
 
 
 def read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
-    """Read a sheet of a spreadsheet, the first if none is named; its first row names the columns."""
+    """Read one sheet of an Excel file into a frame, by default the first sheet; its first row names the columns."""
     try:
         import openpyxl  # noqa: F401  # pandas needs it, and its own error would not say how to install it
     except ImportError as error:
@@ -191,7 +194,7 @@ def read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
 
 
 def _sheet(names: list[str], wanted: str | None) -> str:
-    """Find a sheet by its name."""
+    """Return the name of the wanted sheet, by default the first; refuse a name that is not among `names`."""
     if wanted is None:
         return names[0]
     if wanted not in names:
@@ -202,7 +205,7 @@ def _sheet(names: list[str], wanted: str | None) -> str:
 
 
 def _without_blank_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Index rows by their line in the sheet, and leave out those without any cell."""
+    """Return a frame of a sheet without its blank rows, indexed by line number in the sheet."""
     import pandas as pd
 
     lines: Index = pd.Index(range(2, len(frame) + 2), name=LINE)
@@ -219,14 +222,14 @@ NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A declared column of an ARFF file: its nominal values, or none if it holds numbers or free text."""
+    """The declaration of a column in an ARFF file; `values` is empty unless it lists the values that are allowed."""
 
     name: str
     values: tuple[str, ...] = ()
     is_numeric: bool = False
 
     def read(self, cell: str | None, line: int) -> object:
-        """Convert a cell to the declared type."""
+        """Return a cell in the declared type, nan if it is missing; refuse a cell that does not fit the declaration."""
         if cell is None:
             return np.nan
         if self.values and cell not in self.values:
@@ -265,7 +268,7 @@ def parse_arff(text: str) -> pd.DataFrame:
 
 
 def _content(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are neither blank nor comments, with their numbers."""
+    """Yield the number and the stripped text of each line that is neither blank nor a comment."""
     for line, row in enumerate(io.StringIO(text, newline=None), start=1):
         if row.strip() and not row.lstrip().startswith("%"):
             yield line, row.strip()
@@ -300,7 +303,7 @@ def _row(row: str, line: int, attributes: list[Attribute]) -> list[object]:
 
 
 def _cells(row: str) -> list[str | None]:
-    """Divide a line of an ARFF file at its commas."""
+    """Return the cells of a line of an ARFF file, without quotes; a missing cell is None."""
     cells = []
     for found in CELL.finditer(row):
         cells.append(_cell(*found.group(1, 2, 3)))
@@ -310,7 +313,10 @@ def _cells(row: str) -> list[str | None]:
 
 
 def _cell(single: str | None, double: str | None, bare: str) -> str | None:
-    """Take a cell out of its quotes; a bare question mark is a missing cell, a quoted one is not."""
+    """Return the text of a cell without quotes; None for a question mark that is not quoted: a missing cell.
+
+    The arguments are the text in single quotes, in double quotes, or without quotes, as matched by `CELL`.
+    """
     quoted = single if single is not None else double
     if quoted is not None:
         return re.sub(r"\\(.)", r"\1", quoted)
@@ -325,7 +331,7 @@ SUFFIXES = (*DELIMITERS, ".arff", *PARQUET, *EXCEL)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileTable:
-    """A table read from a file, with remarks on what was guessed."""
+    """A frame read from a file, with remarks on what was guessed (encoding, delimiter, row numbers)."""
 
     frame: pd.DataFrame = field(repr=False)
     remarks: tuple[Remark, ...] = ()
@@ -339,17 +345,17 @@ def read_table(path: str | Path, delimiter: str | None = None) -> pd.DataFrame:
     path
         The file; its suffix determines its format. The first line of a CSV file names the columns.
     delimiter
-        The sign between the cells of a CSV file; guessed from its first lines if not given.
+        The character between the cells of a CSV file; guessed from its first lines if not given.
 
     Returns
     -------
-    The frame. From a text file, its index is called "line" and holds the line on which each row begins.
+    The frame. Unless the file is Parquet, its index is called "line" and holds the line at which each row begins.
     """
     return read_file(path, Reading(delimiter=delimiter)).frame
 
 
 def read_file(path: str | Path, reading: Reading) -> FileTable:
-    """Read a file with the given options, and report what was guessed."""
+    """Read a table file with the given options into a frame, with remarks on what was guessed."""
     path = Path(path)
     kind = _kind(path)
     if kind in PARQUET:
@@ -364,7 +370,7 @@ def read_file(path: str | Path, reading: Reading) -> FileTable:
 
 
 def _kind(path: Path) -> str:
-    """Return the kind of an existing file by its suffix."""
+    """Return the suffix of a file, without .gz; refuse a file that does not exist or has another format."""
     if path.is_dir():
         raise FileUnreadable(f"{str(path)!r} is a directory; name a file in it")
     if not path.exists():
