@@ -11,18 +11,20 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import pickle
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, partial, wraps
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
 from llvmlite.binding import ModuleRef
 from numba import njit, version_info
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.targetconfig import ConfigStack, TargetConfig
@@ -31,14 +33,36 @@ from numba.core.types.functions import BaseFunction
 from numba.core.typing.context import Context
 from numba.core.typing.templates import Signature
 
-from fairenum.runtime.compiled_cache import SealedFiles
-
 LOG = logging.getLogger(__name__)
+DIGEST = sha256().digest_size
 KNOWN = {(0, 68)}  # versions of numba whose internals are known
 LONGEST, LOOK = 120.0, 0.02  # seconds: for another process to compile, and between checks whether it is done
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Found = Signature | None  # how a call is typed
+
+
+class SealedFiles(IndexDataCacheFile):
+    """Numba's cache files with a SHA-256 digest at the end, so that damaged code is compiled anew and never run."""
+
+    def _load_index(self) -> dict[object, object]:
+        try:
+            return dict(super()._load_index())
+        except Exception as error:  # noqa: BLE001 - a damaged pickle may raise anything
+            LOG.debug("the index of compiled code is damaged: %r", error)
+            return {}
+
+    def _load_data(self, name: str) -> object:
+        content = Path(self._data_path(name)).read_bytes()
+        code, digest = content[:-DIGEST], content[-DIGEST:]
+        if sha256(code).digest() != digest:
+            raise OSError("compiled code is damaged")  # which numba treats as a missing file
+        return pickle.loads(code)
+
+    def _save_data(self, name: str, data: object) -> None:
+        code = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(code + sha256(code).digest())
 
 
 class _Part(JITCodeLibrary):
