@@ -39,7 +39,7 @@ class Priced(Protocol):
 
 
 def first_price(least: float, eps: float, square: float) -> float:
-    """Return the price that would use up the allowed loss if the plane moved along d only.
+    """Return the price that would use up the allowed loss if the plane moved along the difference d of means only.
 
     `least` is the least loss, `eps` its allowed rise as a share, and `square` is ``|d|^2``.
     """

@@ -78,7 +78,8 @@ class _PinnedPlane:
     def fewest(self) -> float:
         """Return a lower bound on the number of records that must be left out before the plane moves.
 
-        It is the least over all examples; the better bounds are computed only for examples of the least rough bounds.
+        Rough bounds of all examples come first; the smallest are then replaced by exact ones until the minimum is
+        exact.
         """
         if self._margin.shape[0] == self._margin.shape[1]:
             return float(self._exactly().min())

@@ -250,7 +250,7 @@ def class_weights(svm: SvmSettings, y: FloatArray, weights: FloatArray | None = 
 
 
 def kernel_for(svm: SvmSettings, X: Matrix, weights: FloatArray | None = None) -> Kernel:
-    """Return the kernel of the settings, with gamma computed from the rows and their weights as scikit-learn does."""
+    """Return the kernel of the settings; a gamma of "scale" or "auto" is computed from rows as in scikit-learn."""
     if svm.gamma == "scale":
         spread = variance(X, weights)
         gamma = 1.0 / (X.shape[1] * spread) if spread else 1.0

@@ -157,9 +157,10 @@ class Ranking:
         )
 
     def _slope(self, upper: FloatArray, decided: FloatArray, values: FloatArray, price: float) -> FloatArray:
-        """Return the slope to descend in each watched row's decision value: that of the gap, plus those of guardrails.
+        """Return the derivative, with respect to each watched row's decision value, of the quantity to reduce.
 
-        The slopes of guardrails in the way are multiplied by their prices (`Influence.prices`).
+        It is that of the gap and performance (`Watched.slope`), plus those of guardrails in the way, times their prices
+        (`Influence.prices`).
         """
         watched, slope = self._watched, self._watched.slope(values, self._softness, price)
         limits = watched.limits(values, self._softness, self._first)

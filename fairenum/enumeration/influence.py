@@ -32,7 +32,7 @@ TINY = 1e-300
 
 
 class GuardSlopes(NamedTuple):
-    """Slopes of limited quantities in each watched row's decision value, and how far each is from its limit.
+    """Derivatives of limited quantities with respect to watched rows' decision values, and distances to the limits.
 
     ``slopes`` has shape (limits, rows), ``rooms`` has shape (limits,) and is negative beyond a limit.
     """
@@ -55,7 +55,7 @@ class Influence:
 
         It is negative where leaving the row out reduces the quantity, and putting it back raises it. `upper` are the
         upper bounds of alpha, `values` the decision values of the solution within them on the training examples;
-        `slope` is the slope of the quantity in the decision value of each watched row.
+        `slope` is the derivative of the quantity with respect to the decision value of each watched row.
         """
         problem = self._problem
         direction = np.asarray(np.linalg.solve(self._curvature(upper, values), sums(slope, self._watched)), np.float64)
@@ -66,12 +66,12 @@ class Influence:
     ) -> FloatArray:
         """Return a price for each limit: the multiple of its slope to add to the aim's so that their sum respects it.
 
-        Let a be the slope of the quantity to reduce (`aim`), g_k that of limit k, both in the weights of the plane, and
-        H the curvature of the training loss. To first order, the smallest move of the plane that reduces the quantity
-        by `distance` within all limits is ``-H^-1 (m_0 a + sum_k m_k g_k)``, with multipliers m >= 0 that solve a small
-        quadratic programme (by non-negative least squares). The price of limit k is ``m_k / m_0``; it is 0 if the limit
-        is not in the way. Limits that contradict the aim are softened, so their prices stay finite. `upper` and
-        `values` are as in `of_leaving_out`.
+        Let a be the gradient of the quantity to reduce (`aim`), g_k that of limit k, both with respect to the weights
+        of the plane, and H the curvature of the training loss. To first order, the smallest move of the plane that
+        reduces the quantity by `distance` within all limits is ``-H^-1 (m_0 a + sum_k m_k g_k)``, with multipliers m >=
+        0 that solve a small quadratic programme (by non-negative least squares). The price of limit k is ``m_k / m_0``;
+        it is 0 if the limit is not in the way. Limits that contradict the aim are softened, so their prices stay
+        finite. `upper` and `values` are as in `of_leaving_out`.
         """
         slopes = sums(np.vstack([aim, limits.slopes]), self._watched)
         rooms = np.concatenate([[distance], -limits.rooms])
@@ -151,7 +151,7 @@ class _PartSolver:
     def tried(self, examples: Sequence[int]) -> tuple[Model, float]:
         """Return the model with these examples left out, and its gain.
 
-        Of each example as many training rows are left out as by the whole model.
+        As many training rows of each example are left out as the whole model leaves out.
         """
         problem: SvmProblem = self._workspace.problem
         counts = problem.copies.astype(np.float64)

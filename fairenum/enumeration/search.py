@@ -27,7 +27,7 @@ from fairenum.svm.certificate import Copies, child_bounds
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
 
 MEMORY_LIMIT = 512 * 2**20  # bytes of solver states
-STRETCHED = 4  # times the limit is allowed for a few large states: computing them again would cost too much time
+STRETCHED = 4  # times the limit is allowed for a few large states: compressing and restoring them takes too long
 FEW, FEWEST = 64, 16  # states to keep if the stretched limit allows it, and in any case
 VECTORS, NUMBER = 8, 8  # vectors of n numbers that one state may hold, and bytes of a number
 
@@ -246,7 +246,8 @@ class Enumeration:
     def _push_children(self, node: _Node, solution: Solution, bound: float) -> None:
         """Queue the children as a chain: the next sibling enters the heap when the one before leaves it.
 
-        No child's bound may exceed its parent's, which rounding could cause, so that tied siblings wait for their turn.
+        Bounds that rounding has raised above that of the parent are cut to it, so that tied siblings wait for their
+        turn.
         """
         examples, copies, bounds = child_bounds(
             node.used, node.floor, self.problem.cost, solution.alpha, solution.upper, solution.slack,

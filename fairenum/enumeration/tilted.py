@@ -78,7 +78,10 @@ SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rung:
-    """The solution for one price, with its loss P, its difference z, and its merit, which the search minimises."""
+    """The solution for one of the prices tried, with its loss P, its difference z and its merit.
+
+    ``merit`` is the quantity that the search minimises (`Watched.merit`).
+    """
 
     price: float
     loss: float

@@ -132,11 +132,11 @@ class Watched:
         return decided_performance(self._tally.of_column(counts, 0).overall(), self.measure)
 
     def slope(self, values: FloatArray, softness: float, price: float) -> FloatArray:
-        """Return the slope of ``gap - price * performance`` in each decision value, with smoothed decisions.
+        """Return the derivative of ``gap - price * performance`` with respect to each decision value.
 
-        A row is decided favourably to the degree ``1 / (1 + exp(-value / softness))``; the gap is that between the two
-        compared groups that differ most. Where a fixed share of the rows is selected, a rising value raises the cutoff,
-        too, so that the sum of the degrees does not change.
+        It is that of smoothed decisions: a row is decided favourably to the degree ``1 / (1 + exp(-value /
+        softness))``. The gap is that between the two compared groups that differ most. Where a fixed share of the rows
+        is selected, a rising value raises the cutoff, too, so that the sum of the degrees does not change.
         """
         degree = expit(values / softness)
         push = self._gap_slope(self._tally.count(degree[None]), 0, self.metric)
@@ -147,9 +147,10 @@ class Watched:
         return np.asarray(slope - price * _auc_slope(values, self.rows, softness) if is_ranked else slope)
 
     def limits(self, values: FloatArray, softness: float, first: Measured) -> GuardSlopes:
-        """Return the slopes of guarded quantities towards their limits in each decision value, and distances to limits.
+        """Return derivatives of guarded quantities with respect to each decision value, and distances to the limits.
 
-        Slopes are those of smoothed quantities; a distance is negative beyond its limit.
+        A derivative is that of the smoothed quantity, signed so that it is positive towards the limit; a distance is
+        negative beyond its limit.
         """
         degree, measured = expit(values / softness), self.measured(values)
         counts = self._tally.count(degree[None])
@@ -167,7 +168,7 @@ class Watched:
     def _subject_slope(
         self, subject: Subject, counts: Confusion, values: FloatArray, degree: FloatArray, softness: float
     ) -> FloatArray:
-        """Return the slope of one guarded quantity in each decision value."""
+        """Return the derivative of one guarded quantity with respect to each decision value."""
         if subject.measure == "performance" and self.measure.name == "auc":
             return _auc_slope(values, self.rows, softness)
         if subject.column is not None:
@@ -180,7 +181,7 @@ class Watched:
         return self._of_values(push, degree, softness)
 
     def _of_values(self, push: FloatArray, degree: FloatArray, softness: float) -> FloatArray:
-        """Turn slopes in each row's degree of selection into slopes in its decision value."""
+        """Turn derivatives with respect to each row's degree of selection into those with respect to its value."""
         slope = push * degree * (1.0 - degree) / softness
         if self.point.share is None:
             return np.asarray(slope)
@@ -191,7 +192,10 @@ class Watched:
         return np.asarray((2.0 * labels - 1.0) / row_divisors(labels, measure, self.rows.weights))
 
     def _group_slope(self, subject: Subject, counts: Confusion) -> FloatArray:
-        """Return the slope of a gap, or of a group's selection rate, in each row's degree of selection."""
+        """Return the derivative of a gap, or of a group's selection rate, with respect to each row's degree.
+
+        The degree is that of its selection, from 0 to 1.
+        """
         number = next(n for n, groups in enumerate(self._tally.columns) if groups.column == subject.column)
         if subject.measure in GAPS:
             return self._gap_slope(counts, number, subject.measure)
@@ -202,7 +206,7 @@ class Watched:
         return self._by_row(np.where(np.arange(len(slopes))[:, None] == code, slopes, 0.0), number)
 
     def _gap_slope(self, counts: Confusion, number: int, metric: Gap) -> FloatArray:
-        """Return the slope of a gap between the groups of column `number` in each row's degree of selection."""
+        """Return the derivative of a gap in column `number` with respect to each row's degree of selection."""
         groups, own = self._tally.columns[number], self._tally.of_column(counts, number)
         widest, slope = -1.0, np.zeros(own.selected.shape[1:])
         for rate in GAP_RATES[metric]:
@@ -225,16 +229,20 @@ class Watched:
 
 
 def _at_equal_rate(slope: FloatArray, moves: FloatArray) -> FloatArray:
-    """Return the slope in each value if the cutoff follows the values so that the selection rate does not change.
+    """Return the derivative if the cutoff follows the values so that the selection rate does not change.
 
-    `moves` is how much each row's weighted degree of selection changes with its value.
+    `slope` is the derivative at a fixed cutoff, with respect to each value, and `moves` how much each row's weighted
+    degree of selection changes with its value.
     """
     total = float(moves.sum())
     return slope - moves * (slope.sum() / total) if total > 0.0 else slope
 
 
 def _auc_slope(values: FloatArray, rows: EncodedRows, softness: float) -> FloatArray:
-    """Return the slope of the smoothed AUC in each value: the density, there, of values with the other label."""
+    """Return the derivative of the smoothed AUC with respect to each value.
+
+    It is the density of the other label's values there, negative for unfavourable rows.
+    """
     labels, counting = rows.labels, rows.counting
     slope, signs = np.zeros_like(values), 2.0 * labels - 1.0
     places = np.linspace(values.min(), values.max(), GRID)

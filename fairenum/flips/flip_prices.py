@@ -50,7 +50,7 @@ class ReusedProofs:
         self._pushes, self._losses = np.empty(0), np.empty(0)  # side times weight, and proven losses
 
     def keep(self, constraints: RowConstraints, found: ConstrainedModels) -> None:
-        """Keep the models whose proven loss is at least `enough`, as far as there is room."""
+        """Keep the models whose proven loss is at least `enough`, up to a total number of models."""
         some = np.flatnonzero((found.proven >= self._enough) & (found.weights > 0.0))[: MOST_PROOFS - len(self._losses)]
         places, pushes = constraints.places[some], (constraints.sides * found.weights)[some]
         self._planes = np.vstack([self._planes, self._rows.planes(places, found.alphas[some], pushes)])
@@ -59,7 +59,7 @@ class ReusedProofs:
         self._losses = np.append(self._losses, found.proven[some])
 
     def proven(self, constraints: RowConstraints) -> FloatArray:
-        """Return the largest loss that a kept proof implies for each constraint; -inf where no proof implies one."""
+        """Return for each constraint the best lower bound on the loss from the kept proofs; -inf if there is none."""
         if not len(self._losses):
             return np.full(len(constraints.places), -np.inf)
         rows, features = self._rows.features[constraints.places], self._rows.features[self._places]

@@ -130,7 +130,7 @@ class CountObjective:
 
     @property
     def upper_limit(self) -> float:
-        """The count if every decision that is not held were the one that counts more."""
+        """The largest count possible if all decisions that are not held could be made at will."""
         return self.fixed + float(
             self.worth[(self.held == FAVOURABLE) | ((self.held == FREE) & (self.worth > 0.0))].sum()
         )
@@ -143,7 +143,7 @@ class CountObjective:
 
 
 class PricedPlane(NamedTuple):
-    """A plane found for a price: its loss P, and as ``difference`` the value of the function that has the price."""
+    """A plane found for a price: its loss, and as ``difference`` the quantity that was multiplied by the price."""
 
     price: float
     loss: float

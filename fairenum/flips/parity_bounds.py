@@ -136,7 +136,7 @@ class CountMaximiser:
         self.is_stalled = self.bound - self.attained > (1.0 - STALLED) * before
 
     def _settle(self) -> None:
-        """Drop nodes that cannot exceed the attained count, and lower the bound to the largest of all other nodes."""
+        """Drop nodes that cannot exceed the attained count, and lower the bound to the largest bound that remains."""
         while self._open and self._open[0].bound <= self.attained:
             heapq.heappop(self._open)
         bound = max(self.attained, self._closed, self._open[0].bound if self._open else -math.inf)
@@ -301,7 +301,7 @@ class AttainedRates:
 class _RangeSearch:
     """Searches for the largest and the smallest rate of each group, and the largest difference of each ordered pair.
 
-    The searches of the pairs that determine the range of the gap are continued.
+    Once all bounds are set, only the searches of pairs that determine the range of the gap are continued.
     """
 
     def __init__(self, rows: GroupedRows, favourable: BoolArray, doubtful: BoolArray, listed: BoolArray) -> None:
@@ -463,7 +463,10 @@ def parity_range(
 
 
 def is_tightened(numbers: int, work: float) -> bool:
-    """Tell whether the allowed work suffices for the envelope, given the `numbers` that one solve goes through."""
+    """Tell whether the allowed work suffices to tighten bounds by the envelope.
+
+    `numbers` is how many table or kernel entries one solve goes through.
+    """
     return FEWEST_SOLVES * (SOLVE_NUMBERS + numbers) <= work
 
 

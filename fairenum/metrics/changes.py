@@ -58,16 +58,16 @@ def deviations(decisions: Decisions, rates: Sequence[Rate], replications: int, r
 
     The result has shape (rates, groups, replications, models).
 
-    In one group, let x_im be 1 if row i is an outcome of the rate under model m, else 0, and t_im likewise if it is a
-    trial. The rate is p_m = sum_i x_im / n_m with n_m = sum_i t_im trials. To first order, its deviation is distributed
-    as
+    In one group, let v_i be the weight of row i (1 if rows have no weights), x_im be 1 if the row is an outcome of the
+    rate under model m, else 0, and t_im likewise if it is a trial. The rate is p_m = sum_i v_i x_im / n_m with n_m =
+    sum_i v_i t_im. To first order, its deviation is distributed as
 
-        sum_i w_i D_im,        D_im = (x_im - p_m t_im) / n_m
+        sum_i w_i D_im,        D_im = v_i (x_im - p_m t_im) / n_m
 
-    with independent standard normal multipliers w_i, each times the weight of its row where rows have weights. The
-    deviations D'w of all models are jointly normal with covariance D'D. So are S z, with S the symmetric root of D'D
-    and z a standard normal vector that has one number per model rather than one per row; therefore z is drawn instead
-    of w, unless there are so many models that S would not fit in memory.
+    with independent standard normal multipliers w_i. The deviations D'w of all models are jointly normal with
+    covariance D'D. So is S z, with S the symmetric root of D'D = S S and z a standard normal vector that has one number
+    per model rather than one per row; therefore z is drawn instead of w, unless there are so many models that S would
+    not fit in memory.
 
     Rows of equal group, label and decisions are merged before. Multipliers that are never negative (multinomial,
     exponential) have the same variance, but where models change only a row or two, their long tails widen the limits of
@@ -163,7 +163,7 @@ def balanced(peaks: FloatArray, confidence: float) -> list[float]:
 
 
 def peak(contrasts: FloatArray) -> FloatArray:
-    """Return the largest absolute deviation among all contrasts in each replication, in standard errors.
+    """Return for each replication the largest absolute deviation of any contrast, in standard errors.
 
     Replications are the last axis but one of `contrasts`.
     """

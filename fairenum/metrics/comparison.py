@@ -186,7 +186,7 @@ def accuracy_changes(
 
 
 def _strata(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Groups, FloatArray]:
-    """Return the groups of rows that a measure averages, all rows or those of each label, and the weight of each."""
+    """Return the rows as groups over which a measure averages (all rows, or each label), and the weights of groups."""
     labels = decisions.labels
     if measure.is_pooled:
         return Groups.everyone(len(labels)), np.ones(1)

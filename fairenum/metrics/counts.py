@@ -96,7 +96,7 @@ class Decisions:
         return replace(self, predictions=self.predictions & self.predictions[0])
 
     def distinct(self) -> tuple[Decisions, FloatArray, FloatArray]:
-        """Return the rows merged by equal group, label and decisions, with sums of weights and of squared weights.
+        """Merge rows of equal group, label and decisions; return them with their sums of weights and squared weights.
 
         The result is cached.
         """
@@ -233,10 +233,10 @@ def blocks(length: int, width: int) -> Iterator[slice]:
 
 
 def _unique_rows(keys: BitArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the index of each distinct row of a table of bytes, the distinct row that every row equals, and counts.
+    """Return for the distinct rows of a table their first indices, the position of every row among them, and counts.
 
-    The distinct rows are sorted. If there are many rows, distinct ones are found by hashing eight bytes at a time, and
-    only these are sorted.
+    The distinct rows of bytes are sorted. If there are many rows, distinct ones are found by hashing eight bytes at a
+    time, and only these are sorted.
     """
     whole = np.dtype((np.void, keys.shape[1]))
     if len(keys) <= _SORTED_AT_ONCE:

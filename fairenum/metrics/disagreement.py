@@ -75,7 +75,7 @@ class ScoreMultiplicity:
 
 
 def decision_multiplicity(decisions: Decisions) -> DecisionMultiplicity:
-    """Measure how often the models' decisions differ; model 1 is the first, and a group without rows has NaN."""
+    """Measure how often the models, model 1 first, decide differently; results of a group without rows are NaN."""
     bits, groups = decisions.predictions, decisions.groups
     flips = replace(decisions, predictions=bits ^ bits[0])
     is_flipped, discord = np.asarray(flips.predictions.any(0)), _discord(bits)

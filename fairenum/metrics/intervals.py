@@ -45,7 +45,7 @@ Index = int | slice | EllipsisType | list[int] | None
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Estimates with lower and upper limits; where an estimate is undefined (NaN), all possible values are within."""
+    """Estimates with lower and upper limits; limits of an undefined estimate (NaN) are those of all possible values."""
 
     estimate: FloatArray
     lower: FloatArray

@@ -173,7 +173,7 @@ def auc_changes(
 
 
 def _unchanged(rows: float, critical: float) -> float:
-    """Return the upper limit of the change of a rate that is the same in all of `rows` rows, by `paired_change`."""
+    """Return the upper limit, by `paired_change`, of the change of a rate that did not change in any of `rows` rows."""
     nothing = np.zeros(())
     pair = (nothing, np.asarray(float(rows)))
     return float(paired_change(pair, pair, Overlap(nothing, pair[1], nothing, nothing), critical).upper)

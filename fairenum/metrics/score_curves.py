@@ -51,7 +51,7 @@ class ScoredRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
-    """Rates and gaps of a score at several cutoffs: rows of at least a cutoff are selected, as if by one model."""
+    """Rates and gaps of a score at several cutoffs, each taken as a model that selects rows of at least the cutoff."""
 
     cutoffs: FloatArray
     scores: Scores
