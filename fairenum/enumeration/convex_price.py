@@ -1,8 +1,8 @@
 """Prices on a convex measure of unfairness: the first to try, and the next, until the loss is as large as allowed.
 
-The plane for a price v minimises ``P(w, b) + v z(w, b)``, with P the loss and z convex. As v rises, P rises and z
-falls. One such z stands in for parity: the difference of mean decision values between two groups, ``w'd`` with d the
-difference of their mean features, in which the bias cancels.
+The plane (w, b) found for a price v minimises ``P(w, b) + v z(w, b)``, with P the loss and z a convex measure of
+unfairness. As v rises, P rises and z falls. One such z stands in for the parity gap: the difference of mean decision
+values between two groups, ``w'd`` with d the difference of their mean features, in which the bias cancels.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ APART = 1e-4  # the least share by which a new price differs from those before
 
 
 class Priced(Protocol):
-    """A plane found for a price, with its loss and its measure z."""
+    """A plane that minimises ``P + v z`` for a price v, with its loss P and its measure of unfairness z."""
 
     @property
     def price(self) -> float:
@@ -39,15 +39,21 @@ class Priced(Protocol):
 
 
 def first_price(least: float, eps: float, square: float) -> float:
-    """Return a first price: the one that would use up the allowed loss if the plane only moved along d."""
+    """Return the price that would use up the allowed loss if the plane moved along the difference d of means only.
+
+    `least` is the least loss, `eps` its allowed rise as a share, and `square` is ``|d|^2``.
+    """
     return math.sqrt(2.0 * max(eps, CLOSE) * least / square)
 
 
 def next_price(inside: Priced, outside: Priced | None, least: float, most: float) -> float:
-    """Return the price at which the loss is expected to be `most`, between the nearest planes on either side.
+    """Return the next price to try, at which the loss is expected to be `most`.
 
-    The least ``P + v z`` is concave in v and every plane gives a tangent. Two tangents meet in between, at the exact
-    price if the planes jump there. Far away, the loss is taken to rise by a power of the price, at first its square.
+    `inside` is the plane found so far that has the largest loss up to `most`, `outside` the one of the smallest loss
+    beyond it. The minimum of ``P + v z`` is concave in v, and ``P + v z`` of every plane found is a tangent to it. The
+    price returned is where the tangents of the two planes meet, which is exact if the minimum jumps from one plane to
+    the other. If `outside` is far beyond `most`, the loss is taken to rise by a power of the price, at first its
+    square.
     """
     last, allowed = outside or inside, max(most - least, math.ulp(least))
     rise = last.loss - least
@@ -71,9 +77,9 @@ def between_means(
     first_weights: FloatArray | None = None,
     second_weights: FloatArray | None = None,
 ) -> FeatureDirection:
-    """Return the direction from the weighted mean of the second rows to that of the first.
+    """Return the direction in feature space from the weighted mean of the second rows to that of the first.
 
-    For a linear kernel it is a single row, the difference of the means.
+    For a linear kernel the direction is a single row, the difference of the means.
     """
     if kernel.name == "linear":
         difference = average(first, first_weights) - average(second, second_weights)
@@ -88,5 +94,8 @@ def _shares(rows: int, weights: FloatArray | None) -> FloatArray:
 
 
 def is_zero_direction(along: FloatArray, square: float) -> bool:
-    """Tell whether a direction is 0 up to rounding: the two means are equal, so every plane has the difference 0."""
+    """Tell whether a direction is 0 up to rounding: then the two means are equal, and so is z = 0 for every plane.
+
+    `along` has its inner products with the examples, `square` is its squared length.
+    """
     return square <= float(np.finfo(float).eps) * (1.0 + float(np.abs(along).max()))

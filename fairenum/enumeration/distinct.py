@@ -1,8 +1,9 @@
 """Distinct models: enumerated models that differ in support, in predictions, or in a minimum share of predictions.
 
-On tied data thousands of supports can be one predictor: every correct row sits on the margin, and any of them can be
-left out. A list of fifty of them is of no use, so they are collapsed, counted, and explained: how many examples lie on
-the margin (`margin_ties`), and how many records must be left out before the plane moves (`records_to_move`).
+The support of a model is its set of support vectors. On tied data thousands of supports can belong to one predictor:
+every correctly decided row sits on the margin, and any of them can be left out. A list of fifty such models is of no
+use, so they are merged, counted, and explained: by how many examples lie on the margin (`margin_ties`), and by how many
+records must be left out before the plane moves (`records_to_move`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ ON_MARGIN = 1e-9  # of the largest linear term: examples within it are on the ma
 DEPENDENT = 1e-9  # of the norm of all rows: the margin does not pin the plane in directions with smaller components
 NO_DIRECTION = 1e-13  # of the largest eigenvalue: in directions with smaller ones no row differs from another
 CERTAIN = 1e-6  # by which a number of records is rounded down
-LEAST_ROOM = 1e-6  # of its box that every example on the margin must have left for the plane to be pinned
+LEAST_ROOM = 1e-6  # of its upper bound: how far every alpha on the margin must be from its bounds to pin the plane
 PROGRAMMES = 40  # linear programmes to solve at most, for the examples that might move the plane soonest
 MOST_ON_MARGIN, MOST_NUMBERS = 2000, 2e7  # examples on the margin, and numbers in all rows: more take too long
 
@@ -37,7 +38,8 @@ MOST_ON_MARGIN, MOST_NUMBERS = 2000, 2e7  # examples on the margin, and numbers 
 def records_to_move(model: Model) -> int:
     """Return a lower bound on the training records that must be left out to move the plane of the best model.
 
-    It is 1 where nothing is proven: the plane is not pinned, the kernel is not linear, or one record may move it.
+    It is 1 where nothing is proven: the examples on the margin do not determine the plane, the kernel is not linear, or
+    one record may move the plane.
     """
     problem = model.problem
     if problem.kernel.name != "linear" or problem.ridge or model.left_out:
@@ -53,14 +55,18 @@ def records_to_move(model: Model) -> int:
 
 
 class _PinnedPlane:
-    """A plane pinned by its margin examples, with all examples whose removal might move it."""
+    """A plane that the examples on its margin determine uniquely, with all examples whose removal might move it.
+
+    The plane stays where it is as long as the alphas of the margin examples can change, within their bounds, so that
+    they compensate for what is left out.
+    """
 
     def __init__(self, margin: FloatArray, box: FloatArray, centre: FloatArray, able: FloatArray, cost: FloatArray):
         self._margin, self._box, self._centre, self._able, self._cost = margin, box, centre, able, cost
 
     @classmethod
     def of(cls, problem: SvmProblem, alpha: FloatArray, margin: IntArray, able: IntArray) -> _PinnedPlane | None:
-        """Return the pinned plane; None if the margin examples do not pin the plane in every direction."""
+        """Return the pinned plane; None if the margin examples leave it free to move in some direction."""
         coordinates = _coordinates(problem, able)
         own = coordinates[np.searchsorted(able, margin)]
         if np.linalg.matrix_rank(own, tol=DEPENDENT * np.linalg.norm(coordinates)) < coordinates.shape[1]:
@@ -70,7 +76,11 @@ class _PinnedPlane:
         return None if centre is None else cls(own, box, centre, coordinates, problem.cost[able])
 
     def fewest(self) -> float:
-        """Return a lower bound on the records to leave out, over the examples that might move the plane soonest."""
+        """Return a lower bound on the number of records that must be left out before the plane moves.
+
+        Rough bounds of all examples come first; the smallest are then replaced by exact ones until the minimum is
+        exact.
+        """
         if self._margin.shape[0] == self._margin.shape[1]:
             return float(self._exactly().min())
         needed = self._roughly()
@@ -82,7 +92,10 @@ class _PinnedPlane:
         return float(needed.min())
 
     def _exactly(self) -> FloatArray:
-        """Return the records needed per example if the margin's rows are independent: one compensation exists."""
+        """Return for each example how many records of it must be left out to move the plane.
+
+        This is for linearly independent rows on the margin, whose alphas can compensate in one way only.
+        """
         inverse = np.linalg.inv(self._margin)
         above, below = self._box - self._centre, self._centre
         farthest = [
@@ -92,7 +105,11 @@ class _PinnedPlane:
         return np.asarray(np.concatenate(farthest) / self._cost)
 
     def _roughly(self) -> FloatArray:
-        """Return a lower bound per example: the whole margin compensates, in proportion to its room."""
+        """Return for each example a lower bound on its records that must be left out to move the plane.
+
+        The bound assumes one way to compensate: all alphas on the margin change, in proportion to the distance from
+        their bounds.
+        """
         room = np.minimum(self._centre, self._box - self._centre)
         weighted = self._margin * room[:, None]
         inverse = np.linalg.pinv(weighted, rcond=max(weighted.shape) * np.finfo(float).eps)
@@ -100,11 +117,11 @@ class _PinnedPlane:
         return np.asarray(1.0 / np.maximum(moves, 1e-300) / self._cost)
 
     def _blocks(self) -> Iterator[FloatArray]:
-        """Yield the examples that might move the plane in blocks, to bound memory."""
+        """Yield the examples whose removal might move the plane in blocks of rows, to limit memory."""
         return (self._able[start : start + BLOCK_ROWS] for start in range(0, len(self._able), BLOCK_ROWS))
 
     def _farthest(self, row: FloatArray) -> float:
-        """Return how far the margin can compensate for one example."""
+        """Return how much alpha of the example `row` the margin examples can compensate for; 0 if this is not found."""
         size = len(self._box)
         aim = np.append(np.zeros(size), -1.0)
         equations = np.column_stack([self._margin.T, -row])
@@ -114,7 +131,7 @@ class _PinnedPlane:
 
 
 def _coordinates(problem: SvmProblem, able: IntArray) -> FloatArray:
-    """Return signed rows with a 1 for the bias, reduced to the dimensions they span."""
+    """Return the rows of some examples, times their labels and with a column for the bias, in the space they span."""
     rows = dense(beside(problem.X[able], np.ones(len(able)))) * problem.y[able, None]
     if len(rows) < rows.shape[1]:
         rows = turned(rows)
@@ -123,7 +140,10 @@ def _coordinates(problem: SvmProblem, able: IntArray) -> FloatArray:
 
 
 def _roomiest(margin: FloatArray, box: FloatArray, sought: FloatArray) -> FloatArray | None:
-    """Return margin values that give the same plane, as far from all their bounds as possible."""
+    """Return alphas of the margin examples that give the same plane and are as far from their bounds as possible.
+
+    None is returned if some alpha has to be on its bound.
+    """
     size = len(box)
     aim, equations = np.append(np.zeros(size), -1.0), np.column_stack([margin.T, np.zeros(len(sought))])
     limits = np.vstack([np.column_stack([-np.eye(size), box]), np.column_stack([np.eye(size), box])])
@@ -135,32 +155,32 @@ def _roomiest(margin: FloatArray, box: FloatArray, sought: FloatArray) -> FloatA
 
 @dataclass(eq=False)
 class DistinctModels:
-    """An iterator over the models of an enumeration that differ by the chosen notion.
+    """An iterator over the models of an enumeration that count as distinct by a chosen criterion.
 
     Parameters
     ----------
     enumeration
-        All models with distinct supports, best first; its own limit on models counts supports.
+        All models with distinct supports, best first; its own limit on models counts repetitions, too.
     notion
         ``support``: every model; ``predictions``: one per class of models that decide all audited rows alike;
         ``diverse``: only models that decide a minimum share of the audited rows differently from each one before.
     rows
         The audited rows, not needed for ``support``.
     models
-        How many to yield; None for all.
+        How many distinct models to yield; None for all.
     share
         The minimum share for ``diverse``.
     patience
-        How many repeated models in a row end the iteration.
+        The iteration ends after this many models in a row that repeat earlier ones.
     operating
-        Where models are cut; at the sign of their decision values if not given.
+        The thresholds of the models' decision values; 0 for all if not given.
 
     Attributes
     ----------
     sizes
-        How many supports each yielded model stands for, so far.
+        How many models each yielded model stands for so far: itself, and those that repeat it.
     stopped
-        Why the iteration ended; ``alike`` when patience did.
+        Why the iteration ended; ``alike`` if by `patience`.
     """
 
     enumeration: Enumeration
@@ -211,7 +231,7 @@ class DistinctModels:
         self.stopped = self.enumeration.stopped
 
     def _place(self, model: Model) -> int:
-        """Return the index of the kept model that this one repeats; the number of kept models if it is new."""
+        """Return the index of the yielded model that this one repeats; the number of yielded models if it is new."""
         if self.notion == "support" or self.rows is None:
             return len(self.sizes)
         operating = self.operating
@@ -220,20 +240,20 @@ class DistinctModels:
 
     @property
     def ties(self) -> MarginTies | None:
-        """The margin ties that turned many supports into few predictors; None if they did not."""
+        """Counts of examples on the best model's margin, if at least half of all models repeat others; else None."""
         if self._first is None or sum(self.sizes) < 2 * len(self.sizes):
             return None
         return margin_ties(self._first)
 
 
 class _Patterns:
-    """A growing list of decision patterns on the same rows, one bit per row."""
+    """A growing list of decision patterns: one model's decisions about the same rows each, one bit per row."""
 
     def __init__(self) -> None:
         self._bits, self._count = np.empty((0, 0), np.uint8), 0
 
     def place(self, decisions: npt.NDArray[np.bool_], least: float) -> int:
-        """Return the first pattern that differs in fewer than `least` rows; if there is none, append this one."""
+        """Return the index of the first pattern that differs in fewer than `least` rows, or append this one."""
         decided = np.packbits(decisions)
         if self._count and (alike := first_alike(self._bits[: self._count], decided, least)) is not None:
             return alike
@@ -245,7 +265,7 @@ class _Patterns:
 
 
 def first_alike(patterns: BitArray, decided: BitArray, least: float) -> int | None:
-    """Return the first pattern that differs from `decided` in fewer than `least` rows, or None."""
+    """Return the index of the first pattern that differs from `decided` in fewer than `least` rows, or None."""
     near = np.flatnonzero(np.bitwise_count(patterns ^ decided).sum(axis=1) < least)
     return int(near[0]) if near.size else None
 
@@ -261,7 +281,11 @@ def margin_ties(model: Model) -> MarginTies:
 
 
 def _affine_rank(problem: SvmProblem, examples: IntArray) -> int:
-    """Return how many examples are affinely independent; in d dimensions for many examples of a linear kernel."""
+    """Return how many of the examples are affinely independent in feature space.
+
+    The rank is that of a matrix with one row per column, if the kernel is linear and the examples are more than the
+    columns, and else that of their kernel matrix.
+    """
     rows, ridge = problem.X[examples], problem.ridge
     if problem.kernel.name == "linear" and not ridge and rows.shape[1] < len(examples):
         scale = max(float(squares(rows).mean()), np.finfo(float).tiny)

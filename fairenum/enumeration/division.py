@@ -33,11 +33,11 @@ class EncodedRows:
     Attributes
     ----------
     groups
-        Of the column that models are selected by.
+        The group of each row, in the column that models are selected by.
     others
         Groups of the other sensitive columns and of their intersection, for guardrails.
     drawn
-        The share of the table that the rows are, if drawn with labels and groups in its proportions; else 1.
+        The share of the table's rows that these are, if they are a sample stratified by label and group; else 1.
     """
 
     X: Matrix = field(repr=False)
@@ -56,22 +56,25 @@ class EncodedRows:
         return (self.y > 0.0).astype(np.uint8)
 
     def take(self, rows: IntArray | slice) -> EncodedRows:
-        """Return some of the rows."""
+        """Return the rows at the given indices."""
         weights = None if self.weights is None else self.weights[rows]
         others = tuple(groups.take(rows) for groups in self.others)
         return EncodedRows(self.X[rows], self.y[rows], self.groups.take(rows), weights, others)
 
     @property
     def counting(self) -> FloatArray:
-        """The weight of each row."""
+        """The weight of each row; 1 for all rows without weights."""
         return np.ones(len(self)) if self.weights is None else self.weights
 
     def decisions(self, values: FloatArray) -> Decisions:
-        """Turn decision values, or signs, of shape (models, rows) into decisions about these rows."""
+        """Return the decisions of models about these rows, favourable where a decision value is at least 0.
+
+        `values` are decision values, or their signs, of shape (models, rows).
+        """
         return Decisions((values >= 0.0).astype(np.uint8), self.labels, self.groups, self.weights, self.drawn)
 
     def gaps(self, values: FloatArray, metric: Gap) -> FloatArray:
-        """Return the gap of each model, given its decision values on these rows."""
+        """Return the gap of each model by `metric`, given decision values of shape (models, rows)."""
         return np.asarray(getattr(score(self.decisions(values)).gaps, metric))
 
 
@@ -83,9 +86,9 @@ def encode(
     others: Sequence[Groups] = (),
     standardise: bool = True,
 ) -> tuple[Encoding, list[EncodedRows]]:
-    """Encode parts of a table, given by row numbers; the encoding is fitted to the first part alone.
+    """Return the encoding fitted to the first of several parts of a table, and all parts encoded by it.
 
-    Everyone is in one group if no `primary` groups are given.
+    Parts are given by row numbers. All rows are in one group if no `primary` groups are given.
     """
     encoding = Encoding.fit(dataset, parts[0], standardise=standardise)
     groups = primary or Groups.everyone(len(dataset))
@@ -107,8 +110,8 @@ class Division:
     """A table split into training, selection and holdout rows, and encoded.
 
     ``columns`` has the groups of every sensitive column and, if there are several, of their intersection; ``primary``
-    is the one whose groups the encoded rows have. ``rows`` holds the row numbers of selection and holdout. A division
-    is exploratory if these two are not separate from each other or from the training rows.
+    are the ones that models are selected by. ``rows`` holds the row numbers of the selection and the holdout rows. A
+    division is exploratory if selection and holdout rows are not separate from each other or from the training rows.
     """
 
     dataset: Dataset
@@ -123,12 +126,12 @@ class Division:
     is_exploratory: bool
 
     def part(self, part: Part) -> EncodedRows:
-        """Return the encoded rows of one split."""
+        """Return the encoded rows of the selection split or of the holdout."""
         return self.selection if part == "selection" else self.holdout
 
     @property
     def column(self) -> str | None:
-        """The name of the primary column."""
+        """The name of the sensitive column that models are selected by; None without one."""
         return self.primary.column if self.primary else None
 
 
@@ -148,14 +151,14 @@ def divide(
     dataset
         The table.
     sizes, seed
-        Of the split, as in `fairenum.tables.split`.
+        Sizes of the three parts and random seed of the split, as in `fairenum.tables.split`.
     primary
         The sensitive column, or intersection, to group rows by; the first if not given.
     standardise
         Scale numbers to mean 0 and variance 1.
     fewest
-        Groups with fewer rows in the selection split or in the holdout are set aside, as are rows without a value; all
-        groups are compared if not given.
+        Groups with fewer rows in the selection split or in the holdout are excluded from comparisons, as are rows
+        without a value; all groups are compared if not given.
     """
     parts = split(dataset, sizes, seed)
     # Without one of the three parts a run is exploratory: it uses the same rows for two purposes.
@@ -183,7 +186,7 @@ def divide(
 
 
 def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
-    """Return the operating point of a decision rule; the base rate is that of the training rows."""
+    """Return the operating point of a decision rule; a base rate is the share of favourable training labels."""
     match decide.rule, decide.number:
         case "base-rate", _:
             return OperatingPoint(float(np.average(train.labels, weights=train.weights)))
@@ -197,7 +200,7 @@ def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosedProblem:
-    """An SVM problem posed on training rows, with the rows that each example stands for."""
+    """An SVM problem posed on training rows; ``rows_of`` has the indices of the rows merged into each example."""
 
     problem: SvmProblem
     rows_of: tuple[IntArray, ...]
@@ -206,11 +209,12 @@ class PosedProblem:
 def pose(
     X: Matrix, y: FloatArray, svm: SvmSettings, *, weights: FloatArray | None = None, ridge: float = 0.0
 ) -> PosedProblem:
-    """Return the SVM problem of a `SvmSettings` on rows, with its gamma resolved and identical rows merged into copies.
+    """Return the SVM problem of given settings on training rows, with identical rows merged into one example.
 
-    A row costs C times the weight of its label times its own weight. Rows with different weights are not merged, so
-    copies of an example share one cost and can be left out one by one. Nothing is merged if the settings take rows as
-    examples. C must be a number, and class weights must be chosen.
+    A row costs C times the weight of its label times its own weight. Rows with different weights are not merged, so the
+    rows behind an example, its copies, share one cost and can be left out one by one. Nothing is merged if the settings
+    take rows as examples. C must be a number, and class weights must be chosen; gamma is computed from the rows where
+    the settings do not give a number.
     """
     kernel, price = kernel_for(svm, X, weights), svm.cost * row_class_weights(svm, y, weights)
     cost = price if weights is None else price * weights
@@ -246,7 +250,7 @@ def class_weights(svm: SvmSettings, y: FloatArray, weights: FloatArray | None = 
 
 
 def kernel_for(svm: SvmSettings, X: Matrix, weights: FloatArray | None = None) -> Kernel:
-    """Return the kernel with gamma as a number, resolved as in scikit-learn for weighted rows."""
+    """Return the kernel of the settings; a gamma of "scale" or "auto" is computed from rows as in scikit-learn."""
     if svm.gamma == "scale":
         spread = variance(X, weights)
         gamma = 1.0 / (X.shape[1] * spread) if spread else 1.0
@@ -256,5 +260,5 @@ def kernel_for(svm: SvmSettings, X: Matrix, weights: FloatArray | None = None) -
 
 
 def best_cost(accuracy: dict[float, float]) -> float:
-    """Return the C of highest accuracy; ties go to the smallest, which gives the simplest model."""
+    """Return the cost C of highest accuracy; of equally accurate ones the smallest, which gives the simplest model."""
     return min(accuracy, key=lambda cost: (-round(accuracy[cost], 12), cost))

@@ -2,8 +2,8 @@
 
 The rule sees the selection split alone. A candidate is within the declared tolerances of model 1 in objective and in
 performance, does not decide all rows alike, has a defined gap, and is within every guardrail; the candidate of least
-gap is chosen. Model 1 is kept unless another has a smaller gap, and no guardrail rules it out; ties between others go
-to the better performance, then to the better objective.
+gap is chosen. No guardrail rules out model 1, and it is chosen unless another candidate has a smaller gap; ties between
+other candidates go to the better performance, then to the better objective.
 
 Where a model in use may be replaced, candidates are compared with it instead of model 1: model 1 is a candidate like
 any other, and none is chosen unless its gap is smaller than that of the model in use.
@@ -38,7 +38,7 @@ ROUNDING_DIGITS = 12
 
 
 class IncumbentTarget(NamedTuple):
-    """Performance and gap of the model in use on the selection split, which a replacement must reach and undercut."""
+    """Performance and gap of the model in use, on the selection split, with which its replacements are compared."""
 
     performance: float
     gap: float
@@ -46,14 +46,14 @@ class IncumbentTarget(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateScores:
-    """Each model's objective, performance, gap and guardrail excess, best objective first on the last axis.
+    """Each model's objective, performance, gap and guardrail excess.
 
-    Earlier axes may hold replications.
+    The last axis of each array has the models, best objective first; axes before it may hold replications.
 
     Attributes
     ----------
     objective_ratio
-        Objective as a share of that of model 1; NaN for a model without one, which is judged by its loss.
+        Objective as a share of that of model 1; NaN for a model that has none and is judged by `loss_ratio`.
     performance, gap
         On the selection split; NaN where undefined. An undefined performance rules out no model.
     is_constant
@@ -61,7 +61,7 @@ class CandidateScores:
     loss_ratio
         Loss on all training examples against that of model 1, minus 1; None where unknown.
     excess
-        How far a model is beyond the guardrails on the selection split, 0 within all of them; None without any.
+        By how much a model violates guardrails on the selection split, 0 if it violates none; None without guardrails.
     target
         Performance and gap of the model in use; None where models are compared with model 1.
     """
@@ -75,7 +75,7 @@ class CandidateScores:
     target: IncumbentTarget | None = None
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
-        """Mark the models within the tolerances."""
+        """Return a mask of the candidates: within all tolerances and guardrails, not constant, with a defined gap."""
         near_optimal = _at_least(self.objective_ratio, 1.0 - tolerances.eps)
         if self.loss_ratio is not None:
             close = _at_least(-self.loss_ratio, -tolerances.allowed_loss)
@@ -86,9 +86,9 @@ class CandidateScores:
         return np.asarray(near_optimal & performing & within & ~self.is_constant & ~np.isnan(self.gap))
 
     def _is_within(self, max_loss: float | None) -> BoolArray:
-        """Mark the models within the largest loss and all guardrails.
+        """Return a mask of the models within the largest loss and all guardrails.
 
-        Model 1 always is, if the others are measured against it.
+        Model 1 always is, if the others are compared with it rather than with a model in use.
         """
         is_within = np.ones(self.gap.shape[-1], dtype=np.bool_)
         if max_loss is not None and self.loss_ratio is not None:
@@ -99,7 +99,10 @@ class CandidateScores:
         return np.asarray(is_within | is_measure)
 
     def fairest(self, tolerances: Tolerances) -> IntArray:
-        """Return the candidate of least gap, preferring model 1, then performance, among ties; -1 if there is none."""
+        """Return the index of the candidate of least gap; -1 if there is none.
+
+        Of candidates with equal gaps, model 1 is preferred, then the one of best performance.
+        """
         candidates = self.candidates(tolerances)
         if self.target is not None:  # the model in use stays unless another has a smaller gap
             candidates = candidates & (np.round(self.gap - self.target.gap, ROUNDING_DIGITS) < 0.0)
@@ -109,9 +112,9 @@ class CandidateScores:
         return np.where(candidates.any(-1), np.where(is_least[..., 0], 0, place), -1)
 
     def pareto_front(self) -> IntArray:
-        """Return the models that no other beats in performance and gap together, without constant ones.
+        """Return the indices of the models that no other beats in both performance and gap, without constant models.
 
-        Among models equal in both, the first stands for all.
+        Of models equal in both, only the first is returned.
         """
         places = np.flatnonzero(~self.is_constant & ~np.isnan(self.gap))
         costs: FloatArray = np.column_stack([-self._known, self.gap])[places]
@@ -131,7 +134,7 @@ def candidate_scores(
     loss_ratio: FloatArray | None = None,
     excess: FloatArray | None = None,
 ) -> CandidateScores:
-    """Score models on the selection split, given their decisions and decision values."""
+    """Return the scores of models on the selection split, given their decisions and decision values."""
     scores = score(decisions)
     performances = performance(decisions, values, tolerances.measure, scores.counts)
     gaps = getattr(scores.gaps, tolerances.metric)
@@ -139,9 +142,9 @@ def candidate_scores(
 
 
 def guard_excess(rows: EncodedRows, values: FloatArray, tolerances: Tolerances) -> FloatArray | None:
-    """Return how far models, model 1 first, are beyond the guardrails on some rows; None without guardrails.
+    """Return by how much each model violates the guardrail it violates most; None without guardrails.
 
-    `values` are decision values of shape (models, rows); the rows need the groups of every guarded column.
+    `values` are decision values of shape (models, rows), model 1 first; `rows` need the groups of every guarded column.
     """
     if not tolerances.guards:
         return None
@@ -152,9 +155,9 @@ def guard_excess(rows: EncodedRows, values: FloatArray, tolerances: Tolerances) 
 
 
 def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances, point: OperatingPoint = SIGN) -> Model:
-    """Choose among models, best first, by the rule; the first if none is within the tolerances.
+    """Return the model that the rule chooses among models, best objective first; the first if none is a candidate.
 
-    Every model decides at the operating point, which is set on these rows.
+    Every model decides at the operating point, whose cutoff is found on these rows.
     """
     operating = Operating(replace(point, weights=rows.weights), rows.X)
     values = np.array([operating.values(model, rows.X) for model in models])
@@ -194,11 +197,11 @@ def search_fairest(
     max_left_out
         Largest share of the training records left out.
     solves
-        Boxes to solve at most; None for fewer the larger the problem is.
+        SVMs to solve at most; None for a number that falls with the size of the problem.
     solver
         Name of a solver plugin, or a plugin.
     point
-        Where every model is cut, by these rows.
+        The operating point of every model, whose cutoff is found on these rows.
 
     Returns
     -------

@@ -1,11 +1,12 @@
-"""Guided search: leaves training examples out to reduce the gap on watched rows.
+"""Guided search: leaves training examples out to reduce the gap on watched rows, the rows that guide the search.
 
-Best-first enumeration finds near-copies of the optimum. From a model, this search ranks all examples by their
-first-order effect on the smoothed gap (`Influence`) per objective lost, with examples that run into a guardrail ranked
-lower. It leaves out ever larger batches in that order, puts harmful left-out examples back, and also chooses anew among
-all examples. A box says how many copies of each example are allowed. Each box is solved exactly; the search continues
-from the model of least gap within the bounds on performance and guardrails. Every model is certified as in the
-enumeration, and its left-out examples explain it.
+Best-first enumeration finds models that hardly differ from the optimum. Starting from a model, this search ranks all
+examples by their first-order effect on the smoothed gap (`Influence`) per objective lost; examples whose removal would
+violate a guardrail rank lower. It leaves out ever larger batches in that order, puts left-out examples back whose
+absence widens the gap, and also chooses anew among all examples. An example stands for identical training rows, its
+copies, and a box says how many copies of each example are allowed. The SVM of each box is solved exactly; the search
+continues from the model of least gap within the bounds on performance and guardrails. Every model is certified as in
+the enumeration, and its left-out examples explain it.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ class Bounds:
     training_loss
         Largest relative rise of the loss on all training examples; None for any.
     performance_drop
-        Largest loss of performance on the watched rows against the best model; the search looks a little beyond it.
+        Largest loss of performance on the watched rows against the best model; more is penalised, not excluded.
     left_out
         Largest share of the training records left out.
     solves
-        Number of solved boxes; None for fewer the larger the problem is.
+        Number of SVMs solved; None for a number that falls with the size of the problem.
     seconds
-        Time; unlike the other bounds this one makes results depend on the computer.
+        Running time in seconds; unlike the other bounds this one makes results depend on the computer.
     """
 
     loss: float = 0.05
@@ -67,9 +68,10 @@ class Bounds:
 
 
 def front(found: Sequence[ScoredModel]) -> list[ScoredModel]:
-    """Return the models that none equals or beats in objective, gap and performance together, best objective first.
+    """Return the Pareto front of models in objective, gap and performance, best objective first.
 
-    Models that decide all rows alike do not count, nor do those beyond a guardrail, except the first, the best model.
+    Models that decide all rows alike or have no defined gap are left out, and so are those beyond a guardrail, except
+    the first of `found`, which is the best model.
     """
     usable = [one for place, one in enumerate(found) if one.is_usable and (place == 0 or one.is_within_guardrails)]
     costs = np.array([[-one.model.objective, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
@@ -83,7 +85,10 @@ LEAST_SLACK = 0.1  # so that examples on the margin, which cost nothing, are not
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangeOrder:
-    """Examples to leave out (sign -1) or to put back (+1), most promising first, with the copies of each."""
+    """Examples to leave out (sign -1) or to put back (+1), most promising first.
+
+    ``copies`` is how many of the identical training rows behind each example can be left out or put back.
+    """
 
     examples: IntArray
     copies: IntArray
@@ -91,11 +96,14 @@ class ChangeOrder:
 
     @property
     def size(self) -> int:
-        """Total number of copies."""
+        """Total number of training rows that can be left out or put back."""
         return int(self.copies.sum())
 
     def box(self, upper: FloatArray, cost: FloatArray, batch: int) -> FloatArray:
-        """Return the box with the first `batch` copies left out or put back."""
+        """Return the upper bounds of alpha after the first `batch` training rows are left out or put back.
+
+        `upper` are the bounds before, and `cost` is the bound per training row of each example.
+        """
         taken = np.diff(np.minimum(np.cumsum(self.copies), batch), prepend=0)
         counts = np.rint(upper / cost)
         counts[self.examples] += self.sign * taken
@@ -104,7 +112,7 @@ class ChangeOrder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxRange:
-    """The range of a search: copies of each example that the largest box allows, and that every box keeps."""
+    """The training rows of each example that a search may use (``allowed``), and those it must keep (``floor``)."""
 
     allowed: IntArray
     floor: IntArray
@@ -112,7 +120,7 @@ class BoxRange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangeOrders:
-    """Three orders of examples: to leave out of the box, to put back, and to leave out of the whole box instead."""
+    """Three orders of examples: to leave out of a model, to put back into it, and to leave out of the first model."""
 
     leave_out: ChangeOrder
     put_back: ChangeOrder
@@ -120,7 +128,7 @@ class ChangeOrders:
 
 
 class Ranking:
-    """Ranks examples by their effect on the watched rows per objective lost."""
+    """Ranks training examples by their effect on the gap on the watched rows per objective lost."""
 
     def __init__(
         self, problem: SvmProblem, watched: Watched, first_values: FloatArray, first: Measured, span: BoxRange
@@ -130,10 +138,10 @@ class Ranking:
         self._softness = SOFTNESS * float(first_values.std()) or 1.0
 
     def orders(self, solution: Solution, model: Model, values: FloatArray, price: float) -> ChangeOrders:
-        """Rank examples by their first-order effect on the smoothed gap, starting from a solution and its model.
+        """Return the orders in which to change examples, by their first-order effect on the smoothed gap of a model.
 
-        `values` are the model's decision values on the watched rows, minus its cut; `price` is that of performance in
-        units of gap.
+        `values` are the model's decision values on the watched rows, minus its cutoff; `price` is how much gap a unit
+        of performance is worth.
         """
         problem = self._problem
         decided = model.decision_function(problem.X)
@@ -149,7 +157,11 @@ class Ranking:
         )
 
     def _slope(self, upper: FloatArray, decided: FloatArray, values: FloatArray, price: float) -> FloatArray:
-        """Return the slope to descend: that of the gap, plus priced slopes of guardrails in the way."""
+        """Return the derivative, with respect to each watched row's decision value, of the quantity to reduce.
+
+        It is that of the gap and performance (`Watched.slope`), plus those of guardrails in the way, times their prices
+        (`Influence.prices`).
+        """
         watched, slope = self._watched, self._watched.slope(values, self._softness, price)
         limits = watched.limits(values, self._softness, self._first)
         gap = watched.standing(values)[0]
@@ -159,7 +171,7 @@ class Ranking:
 
 
 def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> ChangeOrder:
-    """Sort the useful examples by their key, least first."""
+    """Return the order of the useful examples that have copies, by ascending key."""
     examples = np.flatnonzero(useful & (copies > 0))
     examples = examples[np.argsort(tied_ranks(key[examples]), kind="stable")]
     return ChangeOrder(examples, copies[examples], sign)
@@ -175,9 +187,10 @@ SOLVES, WORK = (20, 450), 8.5e4  # where no number of solves is given: how many,
 
 
 def usual_solves(numbers: int) -> int:
-    """Return how many boxes to solve by default, given the problem's numbers: fewer where each takes long.
+    """Return the default number of SVMs to solve; it falls with the `numbers` in the problem's table or kernel.
 
-    On a table of a few hundred rows the search can use the most; on thousands of rows half as many find nearly as much.
+    On a table of a few hundred rows the search gains from the largest number; on thousands of rows half as many solves
+    find nearly as much.
     """
     return affordable(math.isqrt(numbers), WORK, *SOLVES)
 
@@ -185,7 +198,7 @@ def usual_solves(numbers: int) -> int:
 def limit_reached(
     solves: int, most_solves: int, started: float, seconds: float | None
 ) -> Literal["solves", "time"] | None:
-    """Return which limit a search has reached, of solves or of seconds since it started; None for neither."""
+    """Return the limit that a search has reached, of solves or of seconds since it started; None for neither."""
     if solves >= most_solves:
         return "solves"
     return "time" if seconds is not None and time.monotonic() - started >= seconds else None
@@ -193,7 +206,11 @@ def limit_reached(
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box with its model's decision values on the watched rows and its merit; its solution may be parked."""
+    """A solved box with its model's decision values on the watched rows and its merit, which the search minimises.
+
+    ``solution`` is None while its compact form is stored in ``parked``; ``records_out`` is the number of training rows
+    left out.
+    """
 
     solution: Solution | None
     found: ScoredModel
@@ -204,7 +221,7 @@ class _Node:
 
     @property
     def decisions(self) -> bytes:
-        """The decisions on the watched rows as bytes, equal for models that decide alike."""
+        """The model's decisions about the watched rows as bytes, equal for models that decide alike."""
         return (self.values >= 0.0).tobytes()
 
 
@@ -212,7 +229,7 @@ class _Node:
 class GuidedSearch:
     """An iterator over the models that the search solves within its bounds; `stopped` says why it ended.
 
-    The first one is the best model of all, and any prefix is a valid answer.
+    The first one is the best model of all. The iteration may be stopped after any model.
 
     Parameters
     ----------
@@ -223,9 +240,11 @@ class GuidedSearch:
     bounds
         The limits of the search.
     root
-        The workspace's answer to the whole problem, if known; or to a smaller box, to search within that.
+        The workspace's solution with all training rows, if known; or with fewer, to search among models without the
+        others.
     floor
-        Copies of each example that every box keeps, of those that the root allows; none if not given.
+        Number of training rows of each example that are never left out, at most those that the root allows; 0 if not
+        given.
     best
         The objective that losses are measured against; that of the root if not given.
     memory
@@ -234,7 +253,7 @@ class GuidedSearch:
     Attributes
     ----------
     solves, most_solves
-        Boxes solved so far, and after which the search stops.
+        Number of SVMs solved so far, and the number after which the search stops.
     """
 
     workspace: CertifiedWorkspace
@@ -264,7 +283,7 @@ class GuidedSearch:
 
     @property
     def problem(self) -> SvmProblem:
-        """The problem whose examples are left out."""
+        """The SVM problem whose training examples are left out."""
         return self.workspace.problem
 
     def __iter__(self) -> Iterator[ScoredModel]:
@@ -274,7 +293,7 @@ class GuidedSearch:
         return next(found for found in self._models if found is not None)
 
     def advance(self, solves: int) -> list[ScoredModel]:
-        """Continue until `solves` boxes are solved or the search ends; return the models found meanwhile."""
+        """Continue until `solves` SVMs are solved in all or the search ends; return the models found meanwhile."""
         found: list[ScoredModel] = []
         while self.solves < solves and self.stopped is None:
             one = next(self._models, None)
@@ -283,7 +302,7 @@ class GuidedSearch:
 
     @property
     def front(self) -> list[ScoredModel]:
-        """The models so far that none equals or beats; see `front`."""
+        """The Pareto front of the models found so far, as returned by the function `front`."""
         return front([node.found for node in self._nodes])  # empty if time ran out before the first was scored
 
     def _search(self) -> Iterator[ScoredModel | None]:
@@ -309,9 +328,9 @@ class GuidedSearch:
         return self.stopped is not None
 
     def _next(self) -> _Node | None:
-        """Choose the model to continue from: least merit, then fewest examples left out.
+        """Return the node to continue from: least merit, then fewest training rows left out; None if none is left.
 
-        Among models that decide alike only the one of best objective counts: it has the most left to lose.
+        Among models that decide alike only the one of best objective counts: it can lose the most before its bound.
         """
         best: dict[bytes, _Node] = {}
         for node in self._nodes:
@@ -322,7 +341,7 @@ class GuidedSearch:
         return min(waiting, key=lambda node: (round(node.merit, ROUNDING_DIGITS), node.records_out), default=None)
 
     def _orders(self, ranking: Ranking, node: _Node) -> Iterator[tuple[_Node, ChangeOrder]]:
-        """Yield nodes with the orders in which to change their boxes, and count the turn of these decisions."""
+        """Yield pairs of a node and an order in which to change its box; count one turn for the node's decisions."""
         turn = self._turns.get(node.decisions, 0)
         self._turns[node.decisions] = turn + 1
         orders = ranking.orders(self._solution(node), node.found.model, node.values, PRICES[turn])
@@ -332,7 +351,7 @@ class GuidedSearch:
             yield self._nodes[0], orders.choose_anew
 
     def _along(self, node: _Node, order: ChangeOrder) -> Iterator[ScoredModel | None]:
-        """Solve growing batches along an order, then refine around the best."""
+        """Solve growing batches along an order, then batches near the best one; yield the models found."""
         most = min(order.size, self._room - node.records_out) if order.sign < 0 else order.size
         merits, batch = {0: node.merit}, max(1, self._room // SMALLEST_BATCH)
         while batch <= most:
@@ -354,9 +373,9 @@ class GuidedSearch:
             merits[middle] = math.inf if merit is None else merit
 
     def _after(self, node: _Node, order: ChangeOrder, batch: int) -> Generator[ScoredModel | None, None, float | None]:
-        """Solve the box after a batch and return its merit; None if it loses too much.
+        """Solve the box after a batch of changes, yield its model and return its merit; None if it loses too much.
 
-        A box without a model yields None, so that a caller may pause after every box.
+        A box without a model within the bounds yields None, so that a caller may pause after every box.
         """
         upper = order.box(self._solution(node).upper, self.problem.cost, batch)
         if self._is_spent() or self._bound(node, upper) < self._least_objective:
@@ -375,7 +394,7 @@ class GuidedSearch:
         return child.merit
 
     def _park_states(self, node: _Node) -> None:
-        """Park the oldest states beyond the room for them, except that of the current model."""
+        """Store the oldest solutions in compact form until the others fit into memory, except that of `node`."""
         while len(self._ready) > self._room_of_states:
             oldest = self._ready.pop(1 if self._ready[0] is node else 0)
             oldest.parked, oldest.solution = self.workspace.park(self._solution(oldest)), None
@@ -392,13 +411,17 @@ class GuidedSearch:
         return most is not None and round(model.loss_ratio - most, ROUNDING_DIGITS) > 0.0
 
     def _bound(self, node: _Node, upper: FloatArray) -> float:
-        """Bound the objective of a smaller box without solving it: it loses the cost of the slack left out."""
+        """Return an upper bound on the objective of a smaller box without solving it; infinite for other boxes.
+
+        The plane of `node` has a loss in the smaller box that is less by the cost of the slack left out, and the
+        optimum of the box is at most that loss.
+        """
         solution = self._solution(node)
         freed = solution.upper - upper
         return solution.certificate.bound - float(freed @ solution.slack) if (freed >= 0.0).all() else math.inf
 
     def _child(self, node: _Node, upper: FloatArray) -> _Node | None:
-        """Solve a box; None if it was seen before, has one label only, or has no proven answer."""
+        """Solve a box; return None if it was seen before, has one label only, or has no proven solution."""
         problem = self.problem
         mark = problem.counted(upper).tobytes()
         if mark in self._seen or len(np.unique(problem.y[upper > 0.0])) < 2:
@@ -412,7 +435,7 @@ class GuidedSearch:
             return None
 
     def _walked(self, start: Solution, upper: FloatArray) -> Solution | None:
-        """Follow removal paths to a box that is smaller in a few used examples; None for other boxes."""
+        """Return the solution of a box with a few smaller examples in use, by removal paths; None for other boxes."""
         changed = np.flatnonzero(start.upper != upper)
         is_smaller = (start.alpha[changed] > upper[changed]).all()
         if not self.workspace.removes or len(changed) > MOST_PATHS or not is_smaller:

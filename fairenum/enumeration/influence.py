@@ -1,7 +1,7 @@
 """Influence of training examples: first-order effects of leaving them out, and the fewest that explain a model's gain.
 
-`Influence` estimates effects on watched rows; `smallest_core` puts left-out examples back while most of a model's gain
-remains.
+`Influence` estimates effects on the decision values of given rows, the watched rows; `smallest_core` puts left-out
+examples back as long as most of a model's gain in fairness remains.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.svm.problem import FloatArray, Solution, SvmProblem
 from fairenum.svm.sparse_or_dense import Matrix, beside, scaled_square, stacked, sums, times, turned
 
-LANDMARKS = 256  # rows that stand for a kernel without a short feature map
+LANDMARKS = 256  # rows of the Nystroem approximation of a kernel that is not linear
 WINDOW = 1.0  # around the margin: a narrow one gives the effect of a small change, a wide one that of a large one
 STIFFNESS = 1e-6  # of the mean curvature, so that the system has a solution even without examples in the window
 SOFTENING = 0.1  # of limits, in units of how far the aim moves itself
@@ -32,14 +32,17 @@ TINY = 1e-300
 
 
 class GuardSlopes(NamedTuple):
-    """Limited quantities: slopes in each watched row's decision value, shape (limits, rows), and the room left."""
+    """Derivatives of limited quantities with respect to watched rows' decision values, and distances to the limits.
+
+    ``slopes`` has shape (limits, rows), ``rooms`` has shape (limits,) and is negative beyond a limit.
+    """
 
     slopes: FloatArray
     rooms: FloatArray
 
 
 class Influence:
-    """First-order effects of leaving out training examples on the decisions about watched rows."""
+    """First-order effects of leaving out training examples on the decision values of watched rows."""
 
     def __init__(self, problem: SvmProblem, rows: Matrix) -> None:
         self._problem = problem
@@ -48,10 +51,11 @@ class Influence:
         self._train, self._watched = (beside(table, np.ones(table.shape[0])) for table in _narrowed(*maps))
 
     def of_leaving_out(self, upper: FloatArray, values: FloatArray, slope: FloatArray) -> FloatArray:
-        """Return the effect of leaving out a copy of each example: negative where it helps (or putting back harms).
+        """Return the first-order effect of leaving out one training row of each example on a quantity to reduce.
 
-        `values` are the decision values of the box's answer on the training examples; `slope` is the slope of the
-        quantity to reduce in the decision value of each watched row.
+        It is negative where leaving the row out reduces the quantity, and putting it back raises it. `upper` are the
+        upper bounds of alpha, `values` the decision values of the solution within them on the training examples;
+        `slope` is the derivative of the quantity with respect to the decision value of each watched row.
         """
         problem = self._problem
         direction = np.asarray(np.linalg.solve(self._curvature(upper, values), sums(slope, self._watched)), np.float64)
@@ -60,13 +64,14 @@ class Influence:
     def prices(
         self, upper: FloatArray, values: FloatArray, aim: FloatArray, distance: float, limits: GuardSlopes
     ) -> FloatArray:
-        """Return a price for each limit: the multiple of its slope to add to the aim's so that the aim respects it.
+        """Return a price for each limit: the multiple of its slope to add to the aim's so that their sum respects it.
 
-        The smallest move of the plane that goes the distance along the aim within all limits, to first order, is
-        ``-H^-1 (slopes @ multipliers)``. The multipliers solve a small quadratic programme, by non-negative least
-        squares; a limit that is not in the way has 0. Limits that contradict the aim are softened, so their prices stay
-        finite. `aim` is the slope of the quantity to reduce and `distance` by how much; `upper` and `values` are as in
-        `of_leaving_out`.
+        Let a be the gradient of the quantity to reduce (`aim`), g_k that of limit k, both with respect to the weights
+        of the plane, and H the curvature of the training loss. To first order, the smallest move of the plane that
+        reduces the quantity by `distance` within all limits is ``-H^-1 (m_0 a + sum_k m_k g_k)``, with multipliers m >=
+        0 that solve a small quadratic programme (by non-negative least squares). The price of limit k is ``m_k / m_0``;
+        it is 0 if the limit is not in the way. Limits that contradict the aim are softened, so their prices stay
+        finite. `upper` and `values` are as in `of_leaving_out`.
         """
         slopes = sums(np.vstack([aim, limits.slopes]), self._watched)
         rooms = np.concatenate([[distance], -limits.rooms])
@@ -91,7 +96,7 @@ class Influence:
 
 
 def _narrowed(train: Matrix, watched: Matrix) -> tuple[Matrix, Matrix]:
-    """Turn tables with more columns than rows into as many columns as rows, which keeps all inner products."""
+    """Return two tables with equal inner products of rows, but no more columns than they have rows together."""
     rows = train.shape[0]
     if train.shape[1] <= rows + watched.shape[0]:
         return train, watched
@@ -100,7 +105,7 @@ def _narrowed(train: Matrix, watched: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _feature_maps(problem: SvmProblem, rows: Matrix) -> tuple[Matrix, Matrix]:
-    """Return features whose inner products are (nearly) the kernel, for training examples and other rows."""
+    """Return features of training examples and of other rows whose inner products are the kernel, or nearly so."""
     kernel = problem.kernel
     if kernel.name == "linear":
         return problem.X, rows
@@ -118,7 +123,10 @@ Gain = Callable[[Model], float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOutCore:
-    """A certified model that leaves out a part of another model's left-out examples, with its share of the gain."""
+    """A certified model that leaves out a part of another model's left-out examples, with its share of the gain.
+
+    ``share`` is the model's gain as a share of that of the other model.
+    """
 
     model: Model
     share: float
@@ -126,7 +134,7 @@ class LeftOutCore:
 
 
 class _PartSolver:
-    """Solves for models that leave out parts of one model's left-out examples, up to a limit of solves."""
+    """Solves for models that leave out parts of the examples that one model leaves out, up to a number of solves."""
 
     def __init__(
         self, workspace: CertifiedWorkspace, whole: Model, gain: Gain, most: int, root: Solution | None
@@ -141,7 +149,10 @@ class _PartSolver:
         return self.solves >= self._left
 
     def tried(self, examples: Sequence[int]) -> tuple[Model, float]:
-        """Solve with these examples left out, as many copies of each as the whole model leaves out."""
+        """Return the model with these examples left out, and its gain.
+
+        As many training rows of each example are left out as the whole model leaves out.
+        """
         problem: SvmProblem = self._workspace.problem
         counts = problem.copies.astype(np.float64)
         for example in examples:
@@ -161,12 +172,12 @@ def smallest_core(
     most_solves: int = 60,
     root: Solution | None = None,
 ) -> LeftOutCore:
-    """Return the fewest left-out examples found that alone give a share of the model's gain.
+    """Return the model with the fewest left-out examples found that has a share of the given model's gain.
 
-    The result is a minimum by inclusion: no example, nor any tried run of them, can be put back without losing too
-    much, unless `most_solves` or the time ran out. `gain` is positive for `model`, and more is better. `effects`
-    estimates each example's contribution: the least is put back first. `root` is the workspace's answer to the whole
-    problem, if known.
+    Its left-out examples are minimal by inclusion: no example, nor any tried run of them, can be put back without
+    losing too much, unless `most_solves` or the time ran out. `gain` is positive for `model`, and more is better.
+    `effects` estimates each example's contribution to the gain: the example of least contribution is put back first.
+    `root` is the workspace's solution with all examples, if known.
     """
     parts, whole = _PartSolver(workspace, model, gain, most_solves, root), gain(model)
     kept = sorted(model.left_out, key=lambda example: (-effects[example], example))

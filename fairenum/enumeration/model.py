@@ -17,27 +17,27 @@ from fairenum.svm.sparse_or_dense import Matrix, as_matrix, precise_sum, stacked
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureDirection:
-    """A direction ``d = sum_j weights_j phi(rows_j)`` in the kernel's feature space."""
+    """A direction ``d = sum_j weights_j phi(rows_j)`` in the kernel's feature space, phi being its feature map."""
 
     rows: Matrix
     weights: FloatArray
 
     def along(self, kernel: Kernel, X: Matrix) -> FloatArray:
-        """Return ``phi(x)'d`` for each row."""
+        """Return the inner product ``phi(x)'d`` for each row x."""
         return kernel.summed(X, self.rows, self.weights)
 
     def square(self, kernel: Kernel) -> float:
-        """Return ``|d|^2``."""
+        """Return the squared length ``|d|^2``."""
         return max(float(self.weights @ self.along(kernel, self.rows)), 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TiltAxis:
-    """The axis along which planes are tilted: a rate, two groups, and the direction between them.
+    """The direction along which planes are tilted, with the rate and the two groups that define it.
 
-    ``rate`` is the one in which the groups lie farthest apart; ``groups`` names the one that fares better for model 1,
-    then the worse. ``direction`` leads from the mean of the worse to that of the better, over the rows that the rate is
-    about.
+    ``rate`` is the rate with the largest difference between two groups under model 1; ``groups`` names the group of the
+    higher rate, then that of the lower. ``direction`` leads from the mean of the lower group to that of the higher,
+    over the rows that count in the rate.
     """
 
     rate: TiltRate
@@ -47,7 +47,7 @@ class TiltAxis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaneTilt:
-    """The tilt of a plane, ``- price * d``, along the direction d of an axis."""
+    """The term ``- price * d`` in the weights of a tilted plane, with d the direction of the axis."""
 
     price: float
     axis: TiltAxis
@@ -55,23 +55,23 @@ class PlaneTilt:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A near-optimal SVM: its answer, its place in the order, and its certificate.
+    """A near-optimal SVM: its dual variables, its rank, and a certificate of its objective.
 
     Attributes
     ----------
     problem
-        The problem that alpha answers: the whole problem or, for a tilted model, that with a price on a direction.
+        The SVM problem on all examples; for a tilted model, with a price on a direction.
     rank
-        Place in the enumeration, from 1.
+        Position in the enumeration, from 1.
     alpha
-        Dual weights, one per example of the problem.
+        Dual variables, one per example of the problem.
     certificate
-        Proven interval around the optimum of the allowed set, and the interval of optimal biases.
+        Proven interval of the optimum without the left-out training rows, and the interval of optimal biases.
     left_out
-        Copies left out per example, relative to the whole problem: ``{example: copies}``.
+        Number of training rows left out per example, ``{example: rows}``; an example stands for identical rows.
     is_order_certified
-        Whether the order is proven: this model's interval lies wholly below that of the model before. If not, the two
-        are tied as far as can be proven.
+        Whether this model is proven to be worse than the one before: the interval of its optimum lies wholly below the
+        objective of that model. If not, the two are tied as far as can be proven.
     loss_ratio
         Primal loss of this model on *all* examples, relative to the best objective, minus 1.
     classes
@@ -92,12 +92,12 @@ class Model:
 
     @property
     def objective(self) -> float:
-        """The dual objective, proven to be within ``certificate.gap`` of the optimum of the allowed set."""
+        """The dual objective, within ``certificate.gap`` of the optimum without the left-out training rows."""
         return self.certificate.objective
 
     @property
     def kept(self) -> IntArray:
-        """Copies of each example that the model was trained on."""
+        """Number of training rows of each example that the model was trained on."""
         copies = self.problem.copies.copy()
         for example, missing in self.left_out.items():
             copies[example] -= missing
@@ -110,7 +110,7 @@ class Model:
 
     @property
     def expansion(self) -> tuple[Matrix, FloatArray]:
-        """Rows and their weights: a decision value is ``sum_j weights_j k(rows_j, x)`` plus the bias."""
+        """Rows and weights of which a decision value is ``sum_j weights_j k(rows_j, x)`` plus the bias."""
         rows, weights = self.problem.X[self.support], self.problem.y[self.support] * self.alpha[self.support]
         if self.tilt is None:
             return rows, weights
@@ -143,18 +143,18 @@ class Model:
         return np.where(np.abs(decision) <= ROUNDING, 0.0, decision)
 
     def predict(self, X: Matrix) -> np.ndarray:
-        """Return the class of each row; a decision value of exactly 0 counts as the second class."""
+        """Return the class of each row: ``classes[1]`` for decision values of at least 0, else ``classes[0]``."""
         return np.array(self.classes)[(self.decision_function(X) >= 0.0).astype(np.intp)]
 
     def undetermined(self, X: Matrix, threshold: float = 0.0) -> npt.NDArray[np.bool_]:
-        """Tell for which rows the optimum leaves the decision open: it depends on the bias, or on rounding."""
+        """Return a mask of the rows whose decision depends on which optimal bias is taken, or on rounding."""
         centred = self.decision_function(X) - self.intercept - threshold
         low, high = self.bias_interval
         return (centred + low <= ROUNDING) & (centred + high >= -ROUNDING)
 
 
 def model_of(problem: SvmProblem, solution: Solution, rank: int, best: float, previous: float = -math.inf) -> Model:
-    """Return the model of a solution, given the objectives of the best model and of the one before."""
+    """Return the model of a solution; `best` and `previous` are the objectives of the best model and the one before."""
     certificate = solution.certificate
     missing = problem.upper - solution.upper
     (examples,) = missing.nonzero()

@@ -1,10 +1,11 @@
-"""Exact best-first enumeration over the lattice of left-out examples (Lawler's scheme), evaluated lazily.
+"""Exact best-first enumeration of models by the training rows they leave out (Lawler's scheme), evaluated lazily.
 
-A node is a box: how many copies of each example are allowed, and a floor, how many its subtree must keep. Each child of
-an answer allows one copy fewer of one supporting example, and keeps the siblings that are costlier to leave out; so no
-box is visited twice, and the cheap subtrees, which are visited first, are the small ones. A child enters the heap with
-an upper bound instead of an answer and is worked on only while that bound is the best on the heap; a model is reported
-when it is exact and on top.
+An example stands for identical training rows, its copies. A node of the search tree is a box: how many copies of each
+example are allowed, and a floor, how many its subtree must keep. Each child of a solved node allows one copy fewer of
+one support vector, and keeps the siblings that are costlier to leave out; so no box is visited twice, and the cheap
+subtrees, which are visited first, are the small ones. A child enters the heap with an upper bound on its objective
+instead of a solution, and is worked on only while that bound is the best on the heap; a model is reported when its
+objective is exact and the best on the heap.
 """
 
 from __future__ import annotations
@@ -25,25 +26,25 @@ from fairenum.solvers.protocol import Removal
 from fairenum.svm.certificate import Copies, child_bounds
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
 
-MEMORY_LIMIT = 512 * 2**20  # bytes of states
-STRETCHED = 4  # times the limit is allowed for a few large states: parking them would cost too much time
+MEMORY_LIMIT = 512 * 2**20  # bytes of solver states
+STRETCHED = 4  # times the limit is allowed for a few large states: compressing and restoring them takes too long
 FEW, FEWEST = 64, 16  # states to keep if the stretched limit allows it, and in any case
 VECTORS, NUMBER = 8, 8  # vectors of n numbers that one state may hold, and bytes of a number
 
 
 def size_of(solution: Solution) -> int:
-    """Return the approximate size in bytes of a solution's state."""
+    """Return the approximate size in bytes of the solver state behind a solution."""
     inside = int(np.count_nonzero((solution.alpha > 0.0) & (solution.alpha < solution.upper)))
     return state_bytes(len(solution.alpha), inside)
 
 
 def state_bytes(examples: int, inside: int) -> int:
-    """Return the approximate size in bytes of a state, given all examples and those strictly inside their box."""
+    """Return the approximate bytes of a solver state; `inside` examples have an alpha strictly between its bounds."""
     return NUMBER * (VECTORS * examples + (inside + 1) ** 2)
 
 
 def ready_states(size: int, memory: int = MEMORY_LIMIT) -> int:
-    """Return how many states to keep in memory, given the bytes of one."""
+    """Return how many solver states to keep in memory, given the bytes of one."""
     return max(memory // size, min(FEW, STRETCHED * memory // size), FEWEST)
 
 
@@ -65,9 +66,9 @@ class Limits:
     loss
         Largest relative loss of objective against the best model.
     nodes
-        Number of solved boxes.
+        Number of SVMs solved.
     seconds
-        Time.
+        Running time in seconds.
     """
 
     models: int | None = 50
@@ -78,7 +79,10 @@ class Limits:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box: copies it allows, its answer uses and its subtree keeps; the solution may be parked."""
+    """A solved box: the copies of each example that it allows, that its solution uses and that its subtree keeps.
+
+    ``solution`` is None while its compact form is stored in ``parked``.
+    """
 
     allowed: Copies
     used: Copies
@@ -89,7 +93,7 @@ class _Node:
 
 @dataclass(slots=True, eq=False)
 class _Siblings:
-    """The children of a node that are not started yet, best bound first."""
+    """The children of a node, best bound first; ``place`` is the index of the first that is not started yet."""
 
     node: _Node
     examples: IntArray
@@ -100,7 +104,7 @@ class _Siblings:
 
 @dataclass(slots=True, eq=False)
 class _Child:
-    """A started child; its removal may be dropped and recomputed."""
+    """A child of a node whose solution is in progress; ``removal`` holds the progress, and may be recomputed."""
 
     siblings: _Siblings
     place: int
@@ -125,9 +129,11 @@ class Enumeration:
     memory
         Bytes of solver states to keep; less costs time, never correctness.
     root
-        The workspace's answer to the whole problem, if known; or to a smaller box, to search within that.
+        The workspace's solution with all training rows, if known; or with fewer, to enumerate models without the
+        others.
     floor
-        Copies of each example that every box keeps, of those that the root allows; none if not given.
+        Number of training rows of each example that are never left out, at most those that the root allows; 0 if not
+        given.
     best
         The objective that losses are measured against; that of the root if not given.
     """
@@ -151,7 +157,7 @@ class Enumeration:
 
     @property
     def problem(self) -> SvmProblem:
-        """The problem that is enumerated."""
+        """The SVM problem whose models are enumerated."""
         return self.workspace.problem
 
     def __iter__(self) -> Iterator[Model]:
@@ -161,7 +167,7 @@ class Enumeration:
         return next(self._models)
 
     def close(self) -> None:
-        """Stop the enumeration at the caller's request."""
+        """Stop the enumeration at the caller's request; `stopped` becomes "caller" unless it has ended before."""
         self._models.close()
         self._heap.clear()
         self.stopped = self.stopped or "caller"
@@ -213,12 +219,12 @@ class Enumeration:
         return None
 
     def _push(self, bound: float, item: _Node | _Siblings | _Child, turn: int = 1) -> None:
-        """Queue an item; ties go by turn, then to the item queued last."""
+        """Queue an item by its bound; of equal bounds the lower `turn` comes first, then the item queued last."""
         loss = round((self._best - bound) / self._tie)
         heapq.heappush(self._heap, (loss, turn, next(self._order), bound, item))
 
     def _park_states(self) -> None:
-        """Park all but the most promising states; they are resumed when their turn comes."""
+        """Store all but the most promising solutions in compact form; they are restored when their turn comes."""
         queue = [item for *_, item in sorted(self._heap)]
         nodes = [item if isinstance(item, _Node) else item.node for item in queue]
         self._ready = self._room // 2
@@ -230,7 +236,7 @@ class Enumeration:
                 node.parked, node.solution = self.workspace.park(node.solution), None
 
     def _next_bound(self) -> float:
-        """Return a bound on everything in the queue."""
+        """Return an upper bound on the objectives of all items in the queue; -inf if it is empty."""
         return self._heap[0][3] + self._tie if self._heap else -math.inf
 
     def _node(self, solution: Solution, allowed: Copies, floor: Copies) -> _Node:
@@ -240,7 +246,8 @@ class Enumeration:
     def _push_children(self, node: _Node, solution: Solution, bound: float) -> None:
         """Queue the children as a chain: the next sibling enters the heap when the one before leaves it.
 
-        No child's bound exceeds its parent's, whatever rounding adds: tied siblings wait for their turn.
+        Bounds that rounding has raised above that of the parent are cut to it, so that tied siblings wait for their
+        turn.
         """
         examples, copies, bounds = child_bounds(
             node.used, node.floor, self.problem.cost, solution.alpha, solution.upper, solution.slack,
@@ -258,7 +265,7 @@ class Enumeration:
         self._work_on(_Child(siblings, place, float(siblings.bounds[place])))
 
     def _work_on(self, child: _Child) -> None:
-        """Tighten a child until it is solved or no longer the best on the heap."""
+        """Tighten the bound of a child until the child is solved or is no longer the best on the heap."""
         removal = self._removal(child)
         self._ready += 1
         solution = removal.tighten(self._next_bound() - 2.0 * self._tie)
@@ -275,7 +282,7 @@ class Enumeration:
             self._push(min(child.bound, removal.bound), node, turn)
 
     def _counts_of(self, child: _Child) -> tuple[Copies, Copies]:
-        """Return the copies that a child allows, and those that its subtree must keep."""
+        """Return the copies of each example that a child allows, and those that its subtree must keep."""
         siblings, place = child.siblings, child.place
         allowed, floor = siblings.node.allowed.copy(), siblings.node.floor.copy()
         allowed[siblings.examples[place]] = siblings.copies[place] - 1

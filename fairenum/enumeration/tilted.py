@@ -1,10 +1,11 @@
 """Tilted models: SVMs that pay for the difference of mean decision values between two groups.
 
 For a price v the tilted SVM is ``min P(w, b) + v z(w)``, with P the loss on all examples and ``z(w) = w'd`` the
-proxy for parity of `fairenum.enumeration.convex_price`: d is the difference of the two groups' means over watched
-rows. With ``w = sum_i alpha_i y_i x_i - v d`` its dual is that of the SVM itself with the linear term ``p_i = 1 + v y_i
-x_i'd``; so any solver answers it, and the certificate of that problem proves the answer. No example is left out, and
-the loss P is exact. The price rises until the loss is as large as allowed; then prices in between are tried.
+stand-in for the parity gap of `fairenum.enumeration.convex_price`: d is the difference of the two groups' mean features
+over the watched rows, which guide the search. With ``w = sum_i alpha_i y_i x_i - v d`` its dual is that of the SVM
+itself with the linear term ``p_i = 1 + v y_i x_i'd``; so any solver can solve it, and the certificate of that problem
+proves the solution. No example is left out, and the loss P is exact. The price rises until the loss is as large as
+allowed; then prices in between are tried.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ LABELS: dict[TiltRate, tuple[int, ...]] = {
 
 
 def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> TiltAxis | None:
-    """Return the axis between the compared groups that lie farthest apart in a rate of the gap; None if none do.
+    """Return the tilt axis of the rate and the two groups that differ most in it; None if no groups differ.
 
-    `values` are the decision values of model 1 on the watched rows, minus its cut.
+    Only compared groups and the rates of the gap are considered. `values` are the decision values of model 1 on the
+    watched rows, minus its cutoff.
     """
     rows = watched.rows
     by_group = score(rows.decisions(values[None])).by_group
@@ -76,7 +78,10 @@ SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rung:
-    """The answer for one price on the ladder of prices, with its loss and its difference z."""
+    """The solution for one of the prices tried, with its loss P, its difference z and its merit.
+
+    ``merit`` is the quantity that the search minimises (`Watched.merit`).
+    """
 
     price: float
     loss: float
@@ -88,29 +93,29 @@ class _Rung:
 
 @dataclass(eq=False)
 class TiltedSearch:
-    """An iterator over tilted models within the allowed loss; any prefix is a valid answer.
+    """An iterator over tilted models within the allowed loss; it may be stopped after any model.
 
     Parameters
     ----------
     opened
-        Opens a problem in a solver.
+        A function that opens a problem in a solver.
     problem, best
-        The SVM problem, and its best answer.
+        The SVM problem, and its optimal solution.
     watched
         The rows and the gap by which planes are tilted and models are judged.
     rise
-        Largest rise of the loss on all examples, as a share of the best.
+        Largest rise of the loss on all examples, as a share of the least loss.
     performance_drop
         Largest loss of performance on the watched rows; prices are refined around the least gap within it.
     seconds
-        Time; unlike the other bounds this one makes results depend on the computer.
+        Running time; unlike the other bounds this one makes results depend on the computer.
 
     Attributes
     ----------
     axis
         The axis along which planes are tilted; None if there is nothing to tilt.
     solves, most_solves
-        Problems solved so far, and after which the search stops.
+        Number of problems solved so far, and the number after which the search stops.
     """
 
     opened: Callable[[SvmProblem], CertifiedWorkspace]
@@ -149,9 +154,9 @@ class TiltedSearch:
 
     @property
     def front(self) -> list[ScoredModel]:
-        """The tilted models so far that none equals or beats in loss, gap and performance together, least loss first.
+        """The tilted models so far on the Pareto front of loss, gap and performance, least loss first.
 
-        Model 1 competes, too; constant models and those beyond a guardrail do not count.
+        Model 1 takes part in the comparison; constant models and those beyond a guardrail do not.
         """
         found = [one.found for one in self._rungs]
         usable = [one for one in found if one.is_usable and one.is_within_guardrails]
@@ -170,9 +175,9 @@ class TiltedSearch:
         self.stopped = self.stopped or "exhausted"
 
     def _up_to_the_allowed_loss(self) -> Generator[ScoredModel, None, _Rung | None]:
-        """Raise the price until the loss is nearly as large as allowed, and yield the models within.
+        """Raise the price until the loss is nearly as large as allowed, and yield the models within the allowed loss.
 
-        Return the nearest answer beyond the allowed loss, if none within came near enough.
+        Return the nearest solution beyond the allowed loss, or None if one within it came near enough.
         """
         outside: _Rung | None = None
         price = self._first_price()
@@ -195,8 +200,8 @@ class TiltedSearch:
     def _first_price(self) -> float:
         """Return a first price, the geometric mean of a rather low and a rather high one.
 
-        The plane 0 has no difference, and its loss is known: if the loss rose with the square of the distance from the
-        best plane towards it, the higher price would make it rise as far as allowed.
+        The plane w = 0 has the difference z = 0 and a known loss. If the loss rose with the square of the distance from
+        the best plane towards that one, the higher price would make it rise as far as allowed.
         """
         y, upper, difference = self.problem.y, self.problem.upper, self._rungs[0].difference
         farthest = 2.0 * min(float(upper[y > 0].sum()), float(upper[y < 0].sum())) - self._least
@@ -207,10 +212,10 @@ class TiltedSearch:
         return math.sqrt(low * high)
 
     def _across_a_jump(self, outside: _Rung) -> Iterator[ScoredModel]:
-        """Find the last plane within the allowed loss between the last rung inside it and the first beyond.
+        """Yield the last plane within the allowed loss on the way from the last solution inside it to the first beyond.
 
-        On discrete data the plane stays put up to some price, and jumps there: every plane in between is as good an
-        answer for that price.
+        On discrete data the plane is the same for all prices up to some price, and jumps there: at that price, every
+        plane in between is optimal, too.
         """
         inside, near, far = self._rungs[-1], 0.0, 1.0
         for _ in range(BISECTIONS):
@@ -219,7 +224,7 @@ class TiltedSearch:
         yield self._kept(self._between(inside, outside, near))
 
     def _between(self, inside: _Rung, outside: _Rung, share: float) -> _Rung:
-        """Return the rung at a share of the way between two, in alpha and in price."""
+        """Return the rung interpolated linearly between two rungs, in alpha and in price."""
         checkpoint()
         alpha = (1.0 - share) * inside.solution.alpha + share * outside.solution.alpha
         price = (1.0 - share) * inside.price + share * outside.price
@@ -228,10 +233,10 @@ class TiltedSearch:
         return self._rung(price, problem, Solution(alpha, problem.upper, certificate, slack))
 
     def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[ScoredModel]:
-        """Look between the pair that lies farthest apart in difference.
+        """Yield a model between the two neighbouring rungs that differ most in z.
 
-        At the price for which both ends are equally good, a better plane exists, or every plane between them is as
-        good.
+        At the price for which both rungs are equally good, either a better plane exists or every plane between the two
+        is as good; in the latter case the model is halfway between them.
         """
         scale = max(math.ulp(0.0), *(abs(one.difference) for one in self._rungs))
         # of equals the first, whichever way a processor rounds
@@ -252,7 +257,7 @@ class TiltedSearch:
         return list(pairwise(self._rungs))
 
     def _beside_the_best(self) -> list[tuple[_Rung, _Rung]]:
-        """Pair the best rung with its neighbours; of equal rungs the one of the highest price."""
+        """Return the pairs of the best rung and a neighbour; of equally good rungs the one of highest price is best."""
         best = min(self._rungs, key=lambda one: (round(one.merit, ROUNDING_DIGITS), -one.price))
         return [pair for pair in self._pairs() if best in pair]
 
@@ -261,7 +266,7 @@ class TiltedSearch:
         return self.stopped is not None
 
     def _solved(self, price: float) -> _Rung | None:
-        """Solve for a price, starting from the nearest known one; None if the limits are spent or nothing is proven."""
+        """Return the rung of a price, solved from the nearest known one; None at a limit or without a proof."""
         if self._is_spent() or self.axis is None:
             return None
         self.solves += 1
@@ -274,7 +279,7 @@ class TiltedSearch:
         return self._rung(price, problem, solution)
 
     def _rung(self, price: float, problem: SvmProblem, solution: Solution) -> _Rung:
-        """Score an answer: its loss on all examples, its difference, and its model on the watched rows."""
+        """Return a solution with its loss on all examples, its difference z and its scores on the watched rows."""
         alpha, certificate = solution.alpha, solution.certificate
         charged = float(alpha @ self._along)
         quadratic = float(problem.linear @ alpha) - certificate.objective  # of the part of w from the examples
@@ -292,12 +297,12 @@ def _apart(low: _Rung, high: _Rung) -> float:
 
 
 def _are_as_good_as_equal(low: float, high: float) -> bool:
-    """Tell whether two prices are too close for another in between."""
+    """Tell whether two prices are too close for another price in between."""
     return high <= (1.0 + 2.0 * APART) * low
 
 
 def tilted_problem(problem: SvmProblem, charge: FloatArray) -> SvmProblem:
-    """Return the problem with ``price * y_i x_i'd`` added to the linear term of each example."""
+    """Return the problem with `charge`, which is ``price * y_i x_i'd``, added to the linear term of each example."""
     tilted = SvmProblem(
         problem.X, problem.y, problem.cost, problem.copies, problem.kernel, problem.linear + charge, problem.ridge,
         problem.unit,

@@ -1,4 +1,4 @@
-"""Unfairness on watched rows: exact gaps to score models by, smoothed gaps with a slope to guide a search."""
+"""Unfairness on the rows that guide a search: exact gaps to score models by, smoothed gaps with slopes to descend."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ ROUNDING_DIGITS = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredModel:
-    """A model with its gap, performance and guardrail excess on the watched rows.
+    """A model with its gap, performance and guardrail excess on the watched rows, which guide the search.
 
-    The search was guided by these rows, so gap and performance are biased in its favour. ``excess`` is the total beyond
-    all guardrails.
+    Gap and performance are therefore biased in the model's favour. ``excess`` is the sum over all guardrails of how far
+    the model is beyond each.
     """
 
     model: Model
@@ -55,8 +55,9 @@ class ScoredModel:
 class Watched:
     """The rows that guide a search, with the gap, performance measure, operating point and guardrails that apply.
 
-    ``point`` is where every model is cut, by these rows; decision values below are net of the cut. ``against`` is the
-    model in use as measured on these rows; None where models are compared with model 1.
+    ``point`` determines the cutoff of every model on these rows; all decision values below are minus that cutoff.
+    ``against`` has the measured quantities of the model in use on these rows; None where models are compared with model
+    1.
     """
 
     rows: EncodedRows
@@ -74,14 +75,15 @@ class Watched:
         object.__setattr__(self, "_tally", GroupCounter(rows.labels, columns, rows.weights))
 
     def values_of(self, model: Model) -> FloatArray:
-        """Return a model's decision values on these rows, minus its cut."""
+        """Return a model's decision values on these rows, minus its cutoff."""
         values = model.decision_function(self.rows.X)
         return self.point.cut(values).centred(values)
 
     def scored(self, model: Model, values: FloatArray, first: Measured | None) -> ScoredModel:
-        """Score a model, given its decision values; guardrails relative to model 1 need it as measured, if it is known.
+        """Return a model with its gap, performance and guardrail excess, given its decision values.
 
-        Without it, the model itself is taken for model 1.
+        `first` has the measured quantities of model 1, which relative guardrails need; without it, the model itself is
+        taken for model 1.
         """
         excess = 0.0
         if self.guards:
@@ -92,7 +94,7 @@ class Watched:
     def merit(self, found: ScoredModel, root: ScoredModel, drop: float) -> float:
         """Return the gap plus penalties for lost performance and guardrail excess: the quantity that searches minimise.
 
-        `root` is model 1 as scored here, `drop` the performance that may be lost.
+        `root` is model 1 with its scores, `drop` the performance that may be lost without a penalty.
         """
         start = root.performance
         if self.against is not None:
@@ -101,18 +103,22 @@ class Watched:
         return math.inf if math.isnan(found.gap) else found.gap + PENALTY * (lost + found.excess)
 
     def standing(self, values: FloatArray) -> tuple[float, float, bool]:
-        """Return the gap, the performance, and whether all rows are decided alike, given a model's decision values."""
+        """Return the gap, the performance, and True if all rows are decided alike, given a model's decision values."""
         decided, counts = values[None] >= 0.0, self._counted(values)
         gap, performs = self._tally.gap(counts, self.metric), self._performance(values, counts)
         return float(gap[0]), float(performs[0]), bool(self._tally.is_constant(decided)[0])
 
     def measured(self, values: FloatArray) -> Measured:
-        """Measure every quantity that can be guarded, given a model's decision values."""
+        """Return every quantity that a guardrail can limit, given a model's decision values."""
         counts = self._counted(values)
         return self._tally.measured(values[None] >= 0.0, self._performance(values, counts), self.metric, counts)
 
     def compared_with(self, decided: BitArray, values: FloatArray) -> Watched:
-        """Return these rows with models compared to the one in use, given its decisions and its ranking of the rows."""
+        """Return a copy that compares models with the model in use instead of model 1.
+
+        `decided` are its decisions about these rows, and `values` its decision values, of which only the order counts
+        (AUC).
+        """
         counts = self._tally.count(decided[None] > 0)
         found = self._tally.measured(decided[None] > 0, self._performance(values, counts), self.metric, counts)
         return replace(self, against=found)
@@ -126,11 +132,11 @@ class Watched:
         return decided_performance(self._tally.of_column(counts, 0).overall(), self.measure)
 
     def slope(self, values: FloatArray, softness: float, price: float) -> FloatArray:
-        """Return the slope of ``gap - price * performance`` in each decision value, with smoothed decisions.
+        """Return the derivative of ``gap - price * performance`` with respect to each decision value.
 
-        A row is decided favourably to the degree ``1 / (1 + exp(-value / softness))``; the two compared groups farthest
-        apart make the gap. Where a fixed share of the rows is selected, a rising value takes the cut along, so that the
-        sum of the degrees stays.
+        It is that of smoothed decisions: a row is decided favourably to the degree ``1 / (1 + exp(-value /
+        softness))``. The gap is that between the two compared groups that differ most. Where a fixed share of the rows
+        is selected, a rising value raises the cutoff, too, so that the sum of the degrees does not change.
         """
         degree = expit(values / softness)
         push = self._gap_slope(self._tally.count(degree[None]), 0, self.metric)
@@ -141,9 +147,10 @@ class Watched:
         return np.asarray(slope - price * _auc_slope(values, self.rows, softness) if is_ranked else slope)
 
     def limits(self, values: FloatArray, softness: float, first: Measured) -> GuardSlopes:
-        """Return the slope of each guarded quantity towards its limit in each decision value, and the room left.
+        """Return derivatives of guarded quantities with respect to each decision value, and distances to the limits.
 
-        Slopes are those of smoothed quantities; the room is negative beyond a limit.
+        A derivative is that of the smoothed quantity, signed so that it is positive towards the limit; a distance is
+        negative beyond its limit.
         """
         degree, measured = expit(values / softness), self.measured(values)
         counts = self._tally.count(degree[None])
@@ -161,7 +168,7 @@ class Watched:
     def _subject_slope(
         self, subject: Subject, counts: Confusion, values: FloatArray, degree: FloatArray, softness: float
     ) -> FloatArray:
-        """Return the slope of one guarded quantity in each decision value."""
+        """Return the derivative of one guarded quantity with respect to each decision value."""
         if subject.measure == "performance" and self.measure.name == "auc":
             return _auc_slope(values, self.rows, softness)
         if subject.column is not None:
@@ -174,7 +181,7 @@ class Watched:
         return self._of_values(push, degree, softness)
 
     def _of_values(self, push: FloatArray, degree: FloatArray, softness: float) -> FloatArray:
-        """Turn slopes in the degree of each row into slopes in its decision value."""
+        """Turn derivatives with respect to each row's degree of selection into those with respect to its value."""
         slope = push * degree * (1.0 - degree) / softness
         if self.point.share is None:
             return np.asarray(slope)
@@ -185,7 +192,10 @@ class Watched:
         return np.asarray((2.0 * labels - 1.0) / row_divisors(labels, measure, self.rows.weights))
 
     def _group_slope(self, subject: Subject, counts: Confusion) -> FloatArray:
-        """Return the slope of a gap, or of a group's selection rate, in the degree of each row."""
+        """Return the derivative of a gap, or of a group's selection rate, with respect to each row's degree.
+
+        The degree is that of its selection, from 0 to 1.
+        """
         number = next(n for n, groups in enumerate(self._tally.columns) if groups.column == subject.column)
         if subject.measure in GAPS:
             return self._gap_slope(counts, number, subject.measure)
@@ -196,7 +206,7 @@ class Watched:
         return self._by_row(np.where(np.arange(len(slopes))[:, None] == code, slopes, 0.0), number)
 
     def _gap_slope(self, counts: Confusion, number: int, metric: Gap) -> FloatArray:
-        """Return the slope of the widest gap between two groups in the degree of each row."""
+        """Return the derivative of a gap in column `number` with respect to each row's degree of selection."""
         groups, own = self._tally.columns[number], self._tally.of_column(counts, number)
         widest, slope = -1.0, np.zeros(own.selected.shape[1:])
         for rate in GAP_RATES[metric]:
@@ -211,18 +221,28 @@ class Watched:
         return self._by_row(slope, number)
 
     def _by_row(self, slope: FloatArray, number: int) -> FloatArray:
-        """Return each row's entry of a (groups, labels) table for one column, times its weight."""
+        """Return for each row the entry of a (groups, labels) table for its group and label, times its weight.
+
+        The groups are those of column `number`.
+        """
         return np.asarray(slope[self._tally.columns[number].codes, self.rows.labels] * self.rows.counting)
 
 
 def _at_equal_rate(slope: FloatArray, moves: FloatArray) -> FloatArray:
-    """Return the slope with the cut following the values, so that the selection rate stays."""
+    """Return the derivative if the cutoff follows the values so that the selection rate does not change.
+
+    `slope` is the derivative at a fixed cutoff, with respect to each value, and `moves` how much each row's weighted
+    degree of selection changes with its value.
+    """
     total = float(moves.sum())
     return slope - moves * (slope.sum() / total) if total > 0.0 else slope
 
 
 def _auc_slope(values: FloatArray, rows: EncodedRows, softness: float) -> FloatArray:
-    """Return the slope of the smoothed AUC in each value: the density of the other label there."""
+    """Return the derivative of the smoothed AUC with respect to each value.
+
+    It is the density of the other label's values there, negative for unfavourable rows.
+    """
     labels, counting = rows.labels, rows.counting
     slope, signs = np.zeros_like(values), 2.0 * labels - 1.0
     places = np.linspace(values.min(), values.max(), GRID)
@@ -237,9 +257,10 @@ def _auc_slope(values: FloatArray, rows: EncodedRows, softness: float) -> FloatA
 
 
 def _rate_slopes(counts: Confusion, rate: Rate, values: FloatArray) -> FloatArray:
-    """Return the change of each group's rate with one more favourable decision, shape (groups, labels).
+    """Return the change of each group's rate with one more favourable decision about a label, shape (groups, labels).
 
-    A rate is outcomes / trials, both linear in the selected counts, so unit counts give their slopes.
+    A rate is outcomes / trials, both linear in the counts of selected rows, so their slopes are their values for unit
+    counts.
     """
     _, trials = FRACTIONS[rate](counts)
     unit = Confusion(np.zeros((1, 2, 2)), np.eye(2)[None])

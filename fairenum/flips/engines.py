@@ -1,8 +1,8 @@
-"""Engines that find the best model under a row constraint: walks, plane searches, interior points, solvers.
+"""Engines that find the model of least loss under a row constraint, and the search that combines them.
 
-A row constraint puts one row on a given side of a threshold. `FlipSearch` picks the fastest engines for a problem,
-certifies their answers by weak duality, and asks the exact solver again where proven and attained losses are too far
-apart.
+A row constraint requires one row's decision value to lie on a given side of a threshold. `FlipSearch` picks the engines
+that are fastest for a problem, computes a lower and an upper bound on the least loss from the dual variables they
+return (weak duality), and falls back on the exact solver where the two bounds are too far apart.
 """
 
 from __future__ import annotations
@@ -41,29 +41,32 @@ SEARCH_TIGHT = 1e-6  # the same for the plane search: closer than any use needs,
 NO_LIMIT = 2.0  # times the cost of all examples of the other label
 LARGEST = 6000  # examples; breakpoints of a walk grow with them, so with more a search is faster
 WIDEST = 8  # times the examples: with more squared columns the steps of a plane search become long
-EXACT = "path"  # the solver to ask where others, or walks, fail
+EXACT = "path"  # the solver to fall back on where other engines fail
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowConstraints:
-    """Constraints ``side * (f(row) - threshold) >= 0``, one per row; ``places`` are the positions of the rows."""
+    """Constraints ``side * (f(row) - threshold) >= 0`` on the decision value f, one per row, with sides -1 or +1.
+
+    ``places`` are the indices of the rows in the table that is searched.
+    """
 
     places: IntArray
     sides: FloatArray
     thresholds: FloatArray
 
     def take(self, some: IntArray) -> RowConstraints:
-        """Return some of the constraints."""
+        """Return the constraints at the given indices."""
         return RowConstraints(self.places[some], self.sides[some], self.thresholds[some])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstrainedModels:
-    """The models found under row constraints, one each, with a proven and an attained loss.
+    """The best model found under each row constraint, with a lower and an upper bound on the least loss.
 
-    A plane is ``w = sum_i alpha_i y_i x_i + side * weight * x``, with its bias as the Gram sees it and its decision
-    value at the row. ``proven`` are lower bounds on the loss of every model that meets the constraint, ``attained`` the
-    losses of the planes.
+    For a constrained row x a model has the weight vector ``w = sum_i alpha_i y_i x_i + side * weight * x``, a bias (for
+    centred features, as the Gram matrix has them) and a decision value at x. ``proven`` is a lower bound on the loss of
+    every model that meets the constraint, ``attained`` the loss of the model found.
     """
 
     alphas: FloatArray
@@ -75,11 +78,11 @@ class ConstrainedModels:
 
     @property
     def gaps(self) -> FloatArray:
-        """Attained minus proven losses."""
+        """Attained minus proven loss of each model."""
         return self.attained - self.proven
 
     def improve(self, places: IntArray, others: ConstrainedModels) -> None:
-        """Replace the models at some places by others where those have smaller gaps, in place."""
+        """Replace the models at the indices `places` by `others`, in place, where the gap of the other is smaller."""
         better = others.gaps < self.gaps[places]
         for field in fields(self):
             getattr(self, field.name)[places[better]] = getattr(others, field.name)[better]
@@ -87,29 +90,29 @@ class ConstrainedModels:
 
 @dataclass(frozen=True, slots=True)
 class LeastLoss:
-    """Lower and upper bound on the least loss of all models."""
+    """Lower and upper bound on the minimum of the training loss over all models."""
 
     low: float
     high: float
 
     def price_low(self, losses: FloatArray) -> FloatArray:
-        """Return lower bounds on losses as shares of the least loss, minus 1."""
+        """Return lower bounds on ``loss / least loss - 1``, none below 0, for the given losses."""
         return np.maximum(losses / self.high * (1.0 - ROUNDING) - 1.0, 0.0)
 
     def price_high(self, losses: FloatArray) -> FloatArray:
-        """Return upper bounds on losses as shares of the least loss, minus 1."""
+        """Return upper bounds on ``loss / least loss - 1``, none below 0, for the given losses."""
         return np.maximum(losses / self.low * (1.0 + ROUNDING) - 1.0, 0.0)
 
 
 class Certifier:
-    """Proves losses of dual answers under row constraints, by weak duality."""
+    """Computes models and bounds on their losses from dual variables under row constraints, by weak duality."""
 
     def __init__(self, problem: SvmProblem, rows: OutsideRows) -> None:
         self._problem, self._rows, self._gram = problem, rows, open_gram(problem)
         self._lengths = np.sqrt(self._gram.diagonal)
 
     def least_loss(self, best: Solution) -> LeastLoss:
-        """Return bounds on the least loss, given the best answer."""
+        """Return bounds on the least loss, from the certificate of the best model and widened by rounding errors."""
         alpha, certificate = best.alpha, best.certificate
         length = np.sqrt((alpha * alpha) @ self._gram.diagonal)
         slip = ROUNDING * (float(alpha @ np.abs(self._problem.linear)) + float(length) ** 2)
@@ -118,9 +121,11 @@ class Certifier:
     def certified(
         self, constraints: RowConstraints, alphas: FloatArray, biases: FloatArray | None = None
     ) -> ConstrainedModels:
-        """Return the models of dual answers; the weight of a row restores the balance that alpha lacks.
+        """Return the models that dual variables describe, with bounds on the loss.
 
-        Biases are the best for the planes, unless given.
+        `alphas` has one line of dual variables per constraint; that of the constrained row follows from ``sum_i alpha_i
+        y_i + side * weight = 0``. Without `biases`, each model gets the bias of least loss. The bias is then moved as
+        far as it takes to meet the constraint.
         """
         problem, sides, cuts = self._problem, constraints.sides, constraints.thresholds
         alphas = self._balanced(np.clip(alphas, 0.0, problem.upper), sides)
@@ -136,7 +141,10 @@ class Certifier:
         return ConstrainedModels(alphas, weights, biases, planes.values + biases, proven, self._losses(planes, biases))
 
     def _balanced(self, alphas: FloatArray, sides: FloatArray) -> FloatArray:
-        """Shrink the label of the row's side where it outweighs the other, which no weight of the row could balance."""
+        """Scale down the alphas of the label `side` where their sum exceeds that of the other label.
+
+        The weight of the constrained row adds to the label `side`, too, so it cannot make up for such an excess.
+        """
         excess, own = sides * (alphas @ self._problem.y), sides[:, None] * self._problem.y > 0.0
         if not (excess > 0.0).any():
             return alphas
@@ -144,14 +152,14 @@ class Certifier:
         return np.where(own, alphas * np.maximum(1.0 - shares, 0.0)[:, None], alphas)
 
     def _biases(self, planes: Planes) -> FloatArray:
-        """Return the best bias of each plane."""
+        """Return the bias of least loss for each plane."""
         y, upper = self._problem.y, self._problem.upper
         target = 0.5 * float(upper @ (1.0 + y))
         kinks = [y * (self._problem.linear - row) for row in planes.reached]
         return np.array([middle(*bias_interval(some, upper, target, 0.0)) for some in kinks])
 
     def _losses(self, planes: Planes, biases: FloatArray) -> FloatArray:
-        """Return the losses of planes with their biases, rounded up."""
+        """Return the loss of each plane with its bias, rounded up."""
         problem = self._problem
         slack = problem.linear - planes.reached - biases[:, None] * problem.y
         slips = np.abs(problem.linear) + np.outer(planes.unsure, self._lengths) + np.abs(biases)[:, None]
@@ -161,23 +169,23 @@ class Certifier:
 
 
 class Engine(Protocol):
-    """A method of finding dual answers under row constraints.
+    """A method that finds dual variables of the SVM under row constraints.
 
-    ``tight`` is the relative gap between proven and attained losses above which the next engine is asked.
+    ``tight`` is the relative gap between attained and proven loss above which the next engine is tried.
     """
 
     tight: float
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, FloatArray | None]:
-        """Return alpha of the examples for each constraint, and the bias of its plane, if known.
+        """Return alphas of shape (constraints, examples), and the bias of each resulting plane, or None if unknown.
 
-        The engine may stop once a loss of `enough` is proven. Where it fails, its answer proves nothing: that of model
-        1, or zeros.
+        The engine may stop once it has proven a loss of at least `enough`. Where it fails, it returns alphas that are
+        feasible but prove nothing: those of model 1, or zeros.
         """
 
 
 class SolverEngine:
-    """Solves each row's problem from scratch with any solver."""
+    """Solves the SVM of each row constraint from scratch with a given solver."""
 
     tight = TIGHT
 
@@ -185,13 +193,13 @@ class SolverEngine:
         self._problem = problem
         self._solver: SolverPlugin = load_solver(solver) if isinstance(solver, str) else solver
         self._table, self._rows = problem.X, rows
-        if problem.ridge and problem.kernel.name == "linear":  # the row has none: it becomes columns of the examples
+        if problem.ridge and problem.kernel.name == "linear":  # the row has no ridge: it becomes columns
             n, own = problem.size, sparse.diags_array(np.full(problem.size, np.sqrt(problem.ridge)))
             self._table = as_csr(sparse.hstack([sparse.csr_array(problem.X), own]))
             self._rows = as_csr(sparse.hstack([sparse.csr_array(rows), sparse.csr_array((rows.shape[0], n))]))
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, None]:  # noqa: ARG002
-        """Solve for each constraint."""
+        """Return the alphas of each constraint's SVM, zeros where the solver fails; biases are not known."""
         answers = np.zeros((len(constraints.places), self._problem.size))
         for k in range(len(answers)):
             checkpoint()
@@ -201,7 +209,7 @@ class SolverEngine:
         return answers, None
 
     def constrained(self, constraints: RowConstraints, k: int) -> SvmProblem:
-        """Return the problem under one of the constraints: its row is the last example."""
+        """Return the SVM of constraint `k`: its row is the last example, at a cost that rules out violations."""
         problem, side = self._problem, float(constraints.sides[k])
         cost = NO_LIMIT * float(problem.upper[problem.y == -side].sum())
         return SvmProblem(
@@ -217,9 +225,10 @@ class SolverEngine:
 
 
 class InteriorEngine:
-    """Finds interior points near the plane of model 1, which prove as much as exact answers, and sooner.
+    """Finds an interior point of each constraint's dual problem, started from model 1.
 
-    That plane shows the bound of most examples of a large table, and no answer has to be rounded to a vertex.
+    Its bounds are as tight as those of exact solutions, and found sooner: model 1 tells for most examples of a large
+    table at which bound their alpha is, and no alpha has to be rounded to a bound.
     """
 
     tight = TIGHT
@@ -230,7 +239,7 @@ class InteriorEngine:
         self._gradient = problem.product(best.alpha) + problem.y * best.certificate.bias - problem.linear
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, None]:  # noqa: ARG002
-        """Find an interior point for each constraint."""
+        """Return the alphas of an interior point for each constraint, zeros where none is found."""
         answers = np.zeros((len(constraints.places), self._problem.size))
         slack = constraints.sides * (self._values[constraints.places] - constraints.thresholds)
         for k in range(len(answers)):
@@ -244,7 +253,7 @@ class InteriorEngine:
 
 
 class PlaneSearchEngine:
-    """Searches a nearly optimal plane per row, for linear models of many examples."""
+    """Finds nearly optimal planes by a search over their weights, for linear models of many examples."""
 
     tight = SEARCH_TIGHT
 
@@ -254,7 +263,7 @@ class PlaneSearchEngine:
         self._crossing: Crossing | None = None
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, FloatArray]:
-        """Search a plane for each constraint that model 1 does not meet."""
+        """Return alphas and biases; those of model 1 where it meets a constraint or the search fails."""
         alpha, bias = self._best.alpha, self._bias
         self._crossing = crossing = self._crossing or Crossing(
             self._problem, self._gram, alpha, bias, self._best.certificate.bound
@@ -269,7 +278,7 @@ class PlaneSearchEngine:
 
 
 class WalkEngine:
-    """Walks from model 1 to the plane of every row."""
+    """Follows the solution path from model 1, as the weight of a row grows, until the row's constraint is met."""
 
     tight = TIGHT
 
@@ -280,7 +289,7 @@ class WalkEngine:
         self._walk: FastWalk | ExactWalk | None = None
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, FloatArray]:
-        """Walk for each constraint that model 1 does not meet."""
+        """Return alphas and biases; those of model 1 where it meets a constraint or the path is lost."""
         self._walk = walk = self._walk or self._opened()
         values = self._rows.crossed(constraints.places) @ self._state.alpha + self._state.bias
         missing = constraints.sides * (constraints.thresholds - values)
@@ -295,7 +304,10 @@ class WalkEngine:
 
 
 def plane_search_engines(problem: SvmProblem, best: Solution, rows: OutsideRows) -> list[PlaneSearchEngine]:
-    """Return the plane search if it suits the problem; none where walks are faster or there are too many columns."""
+    """Return the plane search engine in a list, which is empty unless the engine suits the problem.
+
+    It needs a linear kernel without ridge, too many examples for solution paths to be fast, and not too many columns.
+    """
     gram = open_gram(problem)
     if not isinstance(gram, LinearGram) or not isinstance(rows, LinearOutsideRows) or gram.ridge:
         return []
@@ -305,9 +317,10 @@ def plane_search_engines(problem: SvmProblem, best: Solution, rows: OutsideRows)
 
 
 def walk_engines(problem: SvmProblem, best: Solution, rows: OutsideRows) -> list[WalkEngine]:
-    """Return the walks that suit the problem: fast ones for a linear kernel without ridge, else the exact one.
+    """Return the engines that follow solution paths: fast ones for a linear kernel without ridge, else an exact one.
 
-    None where a search is faster, or where the kernel matrix is not held.
+    The list is empty where the problem is so large that other engines are faster, where the kernel matrix is not held
+    in memory, or where the start of the path is not found.
     """
     gram, state = open_gram(problem), best.handle
     if gram.anchors is not None or problem.size > LARGEST:
@@ -325,13 +338,16 @@ def walk_engines(problem: SvmProblem, best: Solution, rows: OutsideRows) -> list
 
 
 def decision_values(problem: SvmProblem, best: Solution, rows: Matrix) -> FloatArray:
-    """Return the decision values of rows under an answer."""
+    """Return the decision values of rows under the solution `best`, including the bias."""
     support = best.support
     return problem.decide(rows, support, problem.y[support] * best.alpha[support]) + best.certificate.bias
 
 
 class FlipSearch:
-    """The search for the best models under constraints on some rows, and model 1's decision values there."""
+    """The search for models of least loss under constraints on given rows.
+
+    ``values`` are the decision values of model 1 on the rows, ``least`` bounds the least loss of all models.
+    """
 
     def __init__(self, problem: SvmProblem, best: Solution, rows: Matrix, solver: str | SolverPlugin | None) -> None:
         self.problem, self.rows = problem, as_matrix(rows)
@@ -348,12 +364,15 @@ class FlipSearch:
         self.values = np.where(np.abs(values) <= VALUE_ROUNDING, 0.0, values)
 
     def flips(self, threshold: float) -> RowConstraints:
-        """Return constraints that put each row on the other side of the threshold than model 1 does."""
+        """Return one constraint per row, which puts it on the opposite side of the threshold from model 1."""
         sides = np.where(self.values - threshold >= 0.0, -1.0, 1.0)
         return RowConstraints(np.arange(len(sides)), sides, np.full(len(sides), threshold))
 
     def best_models(self, constraints: RowConstraints, enough: float = math.inf) -> ConstrainedModels:
-        """Return the best model found under each constraint; where its gap is too wide, the next engine is asked."""
+        """Return the best model found under each constraint, trying further engines where the gap is too wide.
+
+        Where a loss of `enough` is proven, the search for a better model ends.
+        """
         first, *others = self._engines
         found = self.certifier.certified(constraints, *first.answers(constraints, enough))
         for engine in others:

@@ -1,9 +1,10 @@
-"""Flip prices: the least relative loss of any model that decides a row differently, proven and attained.
+"""Flip prices: the least relative rise of the loss at which some model decides a row differently from model 1.
 
-Model 1 decides a row by the side of the threshold that its decision value is on. The flip price of the row is the least
-loss of all models that have it on the other side, or on the threshold, relative to the least loss of all, minus 1. Also
-here: the range of a row's decision value within a given loss (`value_ranges`), and the plane of least loss that flips
-one row (`flipping_plane`).
+Model 1, the model of least loss P*, decides a row by the side of the threshold on which its decision value lies. The
+flip price of the row is ``P / P* - 1``, where P is the least loss of all models that have the row's decision value on
+the other side or on the threshold. A *proven* price is a lower bound on it; an *attained* price is the relative loss of
+a plane that was found. Also here: the range of a row's decision value within a given loss (`value_ranges`), and the
+plane of least loss that flips one row (`flipping_plane`).
 """
 
 from __future__ import annotations
@@ -27,17 +28,20 @@ __all__ = ["FlipPrices", "FlippingPlane", "KnownPlanes", "ValueRanges", "flip_pr
 
 BoolArray = npt.NDArray[np.bool_]
 
-MOST_PROOFS = 256  # that are kept
-MOST_STEPS = 40  # to find where the loss is what is allowed
+MOST_PROOFS = 256  # kept for reuse
+MOST_STEPS = 40  # to find the decision value at which the least loss is the allowed one
 CLOSE = 1e-9  # of the distance to an end of a range: nearer to it no further step is taken
-NOTHING = 1e-9  # of its box: an example with less is not in a support
+NOTHING = 1e-9  # of its upper bound: an example of smaller alpha does not count as a support vector
 CEILING = 0.1  # relative loss beyond which exact prices are of no interest
-AT_ONCE = 32  # rows whose answers are held at once
+AT_ONCE = 32  # rows whose dual variables are held at once
 BEYOND = 1.1  # times the ceiling, up to which a loss is proven: such a proof covers more rows
 
 
 class ReusedProofs:
-    """Proofs that a row's flip price is above the ceiling, reused for other rows at the same threshold."""
+    """Proofs that flip prices exceed the ceiling, which also bound the prices of similar rows.
+
+    All rows must have the same threshold.
+    """
 
     def __init__(self, rows: LinearOutsideRows, enough: float) -> None:
         self._rows, self._enough = rows, enough
@@ -46,7 +50,7 @@ class ReusedProofs:
         self._pushes, self._losses = np.empty(0), np.empty(0)  # side times weight, and proven losses
 
     def keep(self, constraints: RowConstraints, found: ConstrainedModels) -> None:
-        """Keep the answers that prove a large enough loss."""
+        """Keep the models whose proven loss is at least `enough`, up to a total number of models."""
         some = np.flatnonzero((found.proven >= self._enough) & (found.weights > 0.0))[: MOST_PROOFS - len(self._losses)]
         places, pushes = constraints.places[some], (constraints.sides * found.weights)[some]
         self._planes = np.vstack([self._planes, self._rows.planes(places, found.alphas[some], pushes)])
@@ -55,7 +59,7 @@ class ReusedProofs:
         self._losses = np.append(self._losses, found.proven[some])
 
     def proven(self, constraints: RowConstraints) -> FloatArray:
-        """Return the loss that the proofs imply for other rows; minus infinity where they imply none."""
+        """Return for each constraint the best lower bound on the loss from the kept proofs; -inf if there is none."""
         if not len(self._losses):
             return np.full(len(constraints.places), -np.inf)
         rows, features = self._rows.features[constraints.places], self._rows.features[self._places]
@@ -71,7 +75,7 @@ class ReusedProofs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueRanges:
-    """The range of each row's decision value over all models within a loss: proven bounds and attained values."""
+    """The range of each row's decision value over all models up to a loss: proven bounds and attained values."""
 
     low_bound: FloatArray
     low_attained: FloatArray
@@ -81,13 +85,13 @@ class ValueRanges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlippingPlane:
-    """The plane of least loss that decides a row differently.
+    """The plane of least loss that decides a row differently from model 1.
 
     Its decision values are ``f(x) = sum_i alpha_i y_i k(x_i, x) + side * weight * k(row, x) + bias``. ``side``, -1 or
-    +1, is the side of the threshold on which the row lies, and ``value`` is ``f(row)``. ``weights`` has one per column
-    for a linear kernel, else None. ``low`` and ``high`` are the proven and the attained flip price; the latter is the
-    loss of this plane relative to the least, minus 1. ``left`` and ``joined`` are the examples in the support of model
-    1 alone, and of this plane alone.
+    +1, is the side of the threshold on which this plane has the row, and ``value`` is ``f(row)``. ``weights`` has one
+    number per column for a linear kernel, and is None for others. ``low`` is the proven lower bound on the flip price,
+    ``high`` the relative loss of this plane. ``left`` and ``joined`` are the indices of the examples that are support
+    vectors of model 1 only, and of this plane only.
     """
 
     alpha: FloatArray
@@ -105,7 +109,7 @@ class FlippingPlane:
 def value_ranges(
     problem: SvmProblem, best: Solution, rows: Matrix, eps: float, *, solver: str | SolverPlugin | None = None
 ) -> ValueRanges:
-    """Return the range of each row's decision value over all models within ``1 + eps`` of the least loss."""
+    """Return the range of each row's decision value over all models with a loss up to ``1 + eps`` times the least."""
     if not eps > 0.0:
         raise ProblemError(f"eps must be a positive number, not {eps!r}")
     search = FlipSearch(problem, best, rows, solver)
@@ -114,10 +118,11 @@ def value_ranges(
 
 
 def _range_end(search: FlipSearch, side: float, eps: float) -> tuple[FloatArray, FloatArray]:
-    """Return the bounds and the attained values at one end of the ranges.
+    """Return bounds and attained decision values at the lower (`side` -1) or the upper end (+1) of each row's range.
 
-    The least loss with ``f(x) = t`` is convex in t, with the weight of the row as its slope. So its tangent never
-    underestimates where the loss reaches what is allowed.
+    The least loss P(t) of all models with ``f(x) = t`` is convex in t, and its slope is the dual variable of the row x.
+    Each tangent of P lies below P, so it reaches the allowed loss at a t beyond the end of the range: this t is a
+    proven bound, and the next point at which P and its slope are computed.
     """
     here, unit, least = search.values, search.problem.unit, search.least
     most, allowed = (1.0 + eps) * least.high, (1.0 + eps) * least.low
@@ -151,7 +156,7 @@ def flipping_plane(
     threshold: float = 0.0,
     solver: str | SolverPlugin | None = None,
 ) -> FlippingPlane:
-    """Return the plane of least loss that decides a row differently; `row` is a table of one."""
+    """Return the plane of least loss that decides `row`, a table of one row, differently from model 1."""
     search = FlipSearch(problem, best, row, solver)
     constraints = search.flips(threshold)
     found = search.best_models(constraints)
@@ -167,9 +172,10 @@ def flipping_plane(
 
 
 def _plane(search: FlipSearch, alpha: FloatArray, weight: float) -> tuple[FloatArray | None, float]:
-    """Return the column weights, if the kernel is linear, and the row's decision value without the bias.
+    """Return the column weights, None unless the kernel is linear, and the row's decision value without the bias.
 
-    These are the numbers that were certified: in large boxes alpha describes a plane less precisely than its weights.
+    Both are computed as they were for the proven bounds: where alphas are large, column weights computed from them in
+    another way would differ.
     """
     problem, row, rows = search.problem, search.rows, search.outside
     support = np.flatnonzero(alpha)
@@ -188,10 +194,10 @@ def _plane(search: FlipSearch, alpha: FloatArray, weight: float) -> tuple[FloatA
 class FlipPrices:
     """Flip prices, one per row, as shares of the least loss.
 
-    ``low`` is proven: no model whose loss is below ``(1 + low)`` times the least decides the row differently. It is at
-    least the ceiling where the price is above it. ``high`` is attained: a plane with this relative loss decides the row
-    differently; infinite above the ceiling, where none was searched for. ``is_examined`` is False where time ran out:
-    `low` is then 0 and `high` infinite.
+    ``low`` is proven: no model whose loss is below ``(1 + low)`` times the least decides the row differently from model
+    1. ``high`` is attained: a plane with this relative loss decides the row differently. Where the price is proven to
+    exceed the ceiling, `low` is at least the ceiling and `high` is infinite, unless a known plane decides the row
+    differently. ``is_examined`` is False where time ran out: `low` is then 0 and `high` infinite.
     """
 
     low: FloatArray
@@ -202,7 +208,10 @@ class FlipPrices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownPlanes:
-    """Planes with known decision values, one line per plane, and relative losses ``P / P* - 1``."""
+    """Decision values of known planes, shape (planes, rows), and their relative losses ``P / P* - 1``.
+
+    P is the loss of a plane, P* the least loss.
+    """
 
     values: FloatArray
     losses: FloatArray
@@ -224,19 +233,19 @@ def flip_prices(
     Parameters
     ----------
     problem, best
-        The SVM problem, and its best answer: model 1.
+        The SVM problem, and its optimal solution: model 1.
     rows
-        Encoded as the problem's examples are.
+        The rows to price, encoded as the problem's examples are.
     threshold
         Decision values of at least this are decided positively.
     ceiling
-        Prices above it are only proven to be above it.
+        Relative loss up to which prices are computed; higher prices are only proven to exceed it.
     order
-        The rows to examine, in this order; if time runs out, the first are examined.
+        Indices of the rows to examine, in this order; if time runs out, the last of them are not examined.
     listed
-        Planes that are known already.
+        Planes whose losses, and decision values on the rows, are known already.
     solver
-        Solves for every row; by default the fastest engines for the problem are chosen.
+        The solver to use for every row; by default the fastest engines for the problem are chosen.
     """
     rows = as_matrix(rows)
     order = np.arange(rows.shape[0]) if order is None else np.asarray(order, dtype=np.intp)
@@ -254,7 +263,7 @@ def flip_prices(
 
 
 class _Pricing:
-    """The pricing of distinct rows in progress."""
+    """The flip prices of distinct rows, as far as they are known yet."""
 
     def __init__(self, search: FlipSearch, threshold: float, ceiling: float) -> None:
         self._search, self._threshold, self._ceiling = search, threshold, ceiling
@@ -264,7 +273,7 @@ class _Pricing:
         self.effort = PriceEffort(count, 0, 0, 0)
 
     def add_known(self, values: FloatArray, losses: FloatArray) -> None:
-        """Record the prices attained by known planes; rows that flip at no price are done."""
+        """Record the prices at which known planes flip rows; rows that flip at a price of 0 count as examined."""
         for plane, loss in zip(values, losses, strict=True):
             flips = np.where(self._constraints.sides > 0.0, plane >= self._threshold, plane <= self._threshold)
             self._attained[flips] = np.minimum(self._attained[flips], max(loss, 0.0))
@@ -273,7 +282,7 @@ class _Pricing:
         self.effort = self.effort.but(listed=int(free.sum()))
 
     def run(self) -> None:
-        """Price the rows in batches."""
+        """Find the flip prices of the rows that have not been examined, in batches."""
         search, least = self._search, self._search.least
         most, enough = (1.0 + BEYOND * self._ceiling) * least.high, (1.0 + self._ceiling) * (1.0 + TIGHT) * least.high
         proofs = ReusedProofs(search.outside, enough) if isinstance(search.outside, LinearOutsideRows) else None
@@ -297,6 +306,6 @@ class _Pricing:
         self._low[some], self._high[some], self._known[some] = self._search.least.price_low(proven), attained, True
 
     def found(self) -> tuple[FloatArray, FloatArray, BoolArray]:
-        """Return the proven and the attained prices, and which rows have been examined."""
+        """Return the proven and the attained price of each row, and a mask of the rows that have been examined."""
         high = np.where(self._low >= self._ceiling, np.inf, self._high)
         return self._low, np.where(self._known, np.minimum(high, self._attained), np.inf), self._known

@@ -1,12 +1,12 @@
-"""Ambiguity: the share of rows that some near-optimal model decides differently, from their flip prices.
+"""Ambiguity: the share of rows that some near-optimal model decides differently from model 1, from flip prices.
 
-A row's flip price is proven to be at least `low` and at most `high`. Within a loss of eps it is *flipped* where high <=
-eps, *settled* where eps < low, and else *open*: an open row counts in the largest possible share and not in the least.
-The share of flipped rows is the ambiguity of Marx, Calmon and Ustun (2020), over all models of the kernel whose loss is
-within eps of the least rather than over a list.
+A row's flip price is proven to be at least `low` and at most `high`. At a tolerance eps of the relative loss, the row
+is *flipped* where high <= eps, *settled* where eps < low, and else *open*: an open row counts in the largest possible
+share and not in the least. The share of flipped rows is the ambiguity of Marx, Calmon and Ustun (2020), over all models
+of the kernel whose loss is within eps of the least rather than over a list.
 
-A tolerance takes the place of a model and a flipped row that of a selected row, so rates, gaps and intervals are
-computed as for models.
+Rates, gaps and intervals are computed by the functions for models: a tolerance is passed to them as a model, and a
+flipped row as one that this model selects.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from fairenum.metrics.rates import Scores, score
 
 @dataclass(frozen=True, slots=True)
 class BoundedShare:
-    """A share of rows with its limits, given that some rows are open; NaN where undefined.
+    """Bounds on the share of flipped rows, given that some rows are open; NaN where the share is undefined.
 
-    ``least`` and ``most`` bound it on these rows, ``lower`` and ``upper`` in the population they come from.
+    ``least`` and ``most`` bound it among these rows; ``lower`` and ``upper`` are confidence limits in the population
+    from which the rows are a sample.
     """
 
     least: FloatArray
@@ -41,7 +42,7 @@ class BoundedShare:
 class Ambiguity:
     """Ambiguity at several tolerances: overall and gap of shape (tolerances,), by_group (tolerances, groups).
 
-    ``gap`` is the ambiguity gap: the largest minus the smallest share of the compared groups.
+    ``gap`` is the largest minus the smallest share of flipped rows among the compared groups.
     """
 
     overall: BoundedShare
@@ -50,16 +51,16 @@ class Ambiguity:
 
 
 def flipped(prices: FloatArray, tolerances: Sequence[float]) -> BoolArray:
-    """Tell which rows have a price within each tolerance, shape (tolerances, rows)."""
+    """Return a mask of the rows whose flip price is within each tolerance, shape (tolerances, rows)."""
     return np.asarray(prices <= np.asarray(tolerances, dtype=np.float64)[:, None])
 
 
 def flippable_shares(
     rows: Decisions, low: FloatArray, high: FloatArray, tolerances: Sequence[float], confidence: float = 0.95
 ) -> Ambiguity:
-    """Return the ambiguity at each tolerance, a relative loss, given proven and attained flip prices.
+    """Return the ambiguity at each tolerance of the relative loss, given proven and attained flip prices.
 
-    `rows` are the examined rows with their groups; their decisions do not matter.
+    `rows` are the examined rows with their groups; the decisions in it are ignored.
     """
     least, most = (_scored(rows, flipped(prices, tolerances)) for prices in (high, low))
     return Ambiguity(
@@ -70,9 +71,9 @@ def flippable_shares(
 
 
 def largest_share(rows: Decisions, changed: BoolArray) -> tuple[int, float]:
-    """Return the place of the model that decides most rows differently, and the share of these rows.
+    """Return the index of the model that decides most rows differently, and the share of these rows.
 
-    `changed` marks the rows that each decides differently, shape (models, rows).
+    `changed` is a mask of the rows that each model decides differently from model 1, shape (models, rows).
     """
     shares = _scored(rows, changed).overall.selection_rate
     place = int(shares.argmax())
@@ -89,7 +90,10 @@ def _shares(least: Confusion, most: Confusion, confidence: float) -> BoundedShar
 
 
 def _gap(least: Scores, most: Scores, confidence: float) -> BoundedShare:
-    """Bound the gap; each open row may count either way, which widens the limits by the largest share of open rows."""
+    """Return bounds on the ambiguity gap between the compared groups.
+
+    Open rows may count either way, so the confidence limits are widened by the largest share of open rows in a group.
+    """
     present = (least.by_group.count > 0) & least.groups.compared
     low, high = (one.by_group.selection_rate[:, present] for one in (least, most))
     if present.sum() < 2:
@@ -105,7 +109,7 @@ def _gap(least: Scores, most: Scores, confidence: float) -> BoundedShare:
 
 
 def _farthest_apart(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the largest difference between one group's most and another group's least share."""
+    """Return the largest difference between the most of one group and the least of another, shape (tolerances,)."""
     pairs = high[:, :, None] - low[:, None, :]
     pairs[:, np.eye(low.shape[1], dtype=np.bool_)] = 0.0
     return np.asarray(pairs.max((1, 2)))

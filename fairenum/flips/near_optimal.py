@@ -1,7 +1,8 @@
 """The set of all near-optimal models, and bounds on how many rows they may decide favourably.
 
-The objective is a weighted count of favourable decisions: ``count = sum_j worth_j step(f(x_j))``, with f the decision
-value less the threshold. Maximising it over all planes whose loss P(w, b) on the training examples is at most L is no
+Let f(x) be the decision value of a plane less the threshold, step(f) = 1 where f >= 0 and 0 elsewhere, and worth_j the
+weight of row j, of either sign. The objective is a weighted count of favourable decisions, ``count = sum_j worth_j
+step(f(x_j))``. Maximising it over all planes (w, b) whose loss P(w, b) on the training examples is at most L is no
 convex programme, but an upper bound is. If f(x_j) is proven to lie between low_j and high_j, then::
 
     step(f) <= min(1, 1 + f / |low|)        step(f) >= max(0, f / high)
@@ -12,9 +13,9 @@ so ``count <= top - H(w, b)``, where top adds up every worth above 0 and H is a 
     count <= top + ( L - D(v) ) / v,        D(v) = min P + v H
 
 and P + v H is the loss of the same SVM with more examples: row j with the label +1 (worth_j > 0) or -1, the linear term
-0 and the box v times its slope. By weak duality every feasible alpha of that SVM bounds D(v) from below, and so the
-count from above, whatever the kernel. A row whose decision is *held* counts as decided that way, and its hinge may be
-arbitrarily steep.
+0, and v times the slope of its hinge as the upper bound of its dual variable. By weak duality every feasible alpha of
+that SVM bounds D(v) from below, and so the count from above, whatever the kernel. The decision about a row may also be
+*held*, which means fixed, to one side: it counts as decided that way, and its hinge may be arbitrarily steep.
 """
 
 from __future__ import annotations
@@ -47,17 +48,17 @@ ALLOWANCE = 1e-12  # of all terms of a sum, for its rounding: every bound is wea
 SOME_RISE = 0.4  # of the allowed rise of the loss, up to its inverse: a price with such a rise bounds a value well
 MOST_TRIES, FAR = 6, 8.0  # prices that are tried for that, and how much farther than expected a value may go
 SHALLOW = 1e-3  # of the largest bound on a decision value: hinges are as steep as for that bound at most
-HELD = 10.0  # times all boxes of the examples: the box of a held decision
+HELD = 10.0  # times the sum of all upper bounds of alpha: the upper bound of alpha for a held decision
 MOST_BIASES = 256  # of one plane at which decisions are observed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupedRows:
-    """Rows of several groups, identical rows merged.
+    """Rows of several groups, with identical rows merged into one.
 
-    ``rows`` are the distinct rows and ``first`` the position of each among all; ``worth`` is how much a favourable
-    decision about each adds to the rate of each group. ``sizes`` and ``copies`` are the numbers of rows in each group,
-    and of each distinct row.
+    ``rows`` are the distinct rows, ``first`` is the index of the first occurrence of each among all rows, and
+    ``copies`` how often each occurs. ``sizes`` is the number of rows in each group. ``worth``, shape (distinct rows,
+    groups), is how much favourable decisions about all occurrences of a row add to the selection rate of each group.
     """
 
     rows: Matrix
@@ -69,7 +70,10 @@ class GroupedRows:
 
     @classmethod
     def of(cls, rows: Matrix, codes: IntArray, weights: FloatArray | None = None) -> GroupedRows:
-        """Merge identical rows; `codes` are their groups, counted from 0 without a gap, negative for rows in none."""
+        """Return the rows of all groups with identical ones merged.
+
+        `codes` has the group of each row, counted from 0 without gaps, and a negative number for a row in no group.
+        """
         rows = as_matrix(rows)
         taken = np.flatnonzero(codes >= 0)
         count, own = int(codes.max(initial=-1)) + 1, codes[taken]
@@ -87,34 +91,37 @@ class GroupedRows:
         )
 
     def grid(self, groups: Iterable[int]) -> float:
-        """Return a number of which all sums and differences of these groups' rates are multiples; 0 if unknown."""
+        """Return a number of which these groups' selection rates are all integer multiples; 0 if rows have weights."""
         return 0.0 if self.is_weighted else 1.0 / math.lcm(*(int(self.sizes[group]) for group in groups))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plane:
-    """A plane by the weights ``alpha`` of the examples and rows that span it, and its product ``Q alpha``."""
+    """A plane by the dual variables ``alpha`` of the examples and rows that span it, and ``product = Q alpha``.
+
+    ``Q_ij = y_i y_j k(x_i, x_j)``, with the labels y and the kernel k.
+    """
 
     alpha: FloatArray
     product: FloatArray
 
     @property
     def square(self) -> float:
-        """``|w|^2``, never negative despite rounding."""
+        """The squared length ``|w|^2`` of the weight vector, never negative despite rounding."""
         return max(float(self.alpha @ self.product), 0.0)
 
     def towards(self, other: Plane, share: float) -> Plane:
-        """Return the plane at a share of the way to another."""
+        """Return the plane ``(1 - share) * self + share * other``."""
         kept = 1.0 - share
         return Plane(kept * self.alpha + share * other.alpha, kept * self.product + share * other.product)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountObjective:
-    """A weighted count of favourable decisions, with some decisions held.
+    """A weighted count of favourable decisions, to be maximised, with some decisions held to one side.
 
     ``worth`` is the weight of each row, ``fixed`` the contribution of rows that all planes decide alike; ``held`` is
-    FREE, FAVOURABLE or UNFAVOURABLE.
+    FREE, FAVOURABLE or UNFAVOURABLE for each row.
     """
 
     worth: FloatArray
@@ -123,20 +130,20 @@ class CountObjective:
 
     @property
     def upper_limit(self) -> float:
-        """The largest conceivable count: every decision that is not held counts at its best."""
+        """The largest count possible if all decisions that are not held could be made at will."""
         return self.fixed + float(
             self.worth[(self.held == FAVOURABLE) | ((self.held == FREE) & (self.worth > 0.0))].sum()
         )
 
     def holding(self, row: int, decision: int) -> CountObjective:
-        """Return the objective with one more decision held."""
+        """Return the objective with the decision about `row` held, too."""
         held = self.held.copy()
         held[row] = decision
         return CountObjective(self.worth, self.fixed, held)
 
 
 class PricedPlane(NamedTuple):
-    """A plane found for a price: its loss, and its measure of what is priced."""
+    """A plane found for a price: its loss, and as ``difference`` the quantity that was multiplied by the price."""
 
     price: float
     loss: float
@@ -144,7 +151,10 @@ class PricedPlane(NamedTuple):
 
 
 class PricedSolution(NamedTuple):
-    """The result of one solve: a plane, its bias, the gradient, and a lower bound on ``P + v H`` over all planes."""
+    """A plane that nearly minimises ``P + v H``, and a lower bound ``least`` on the minimum over all planes.
+
+    ``gradient`` is that of the plane's dual problem, from which another solve may start.
+    """
 
     plane: Plane
     bias: float
@@ -153,10 +163,10 @@ class PricedSolution(NamedTuple):
 
 
 class NearOptimalModels:
-    """The planes whose loss is at most ``1 + eps`` times the least, and distinct rows that they may decide differently.
+    """The planes whose loss is at most ``1 + eps`` times the least, with rows that they may decide differently.
 
-    ``low`` and ``high`` bound each row's decision value, less the threshold, over all these planes; they are infinite
-    until measured. Decision values from the threshold up are favourable.
+    The rows are distinct. ``low`` and ``high`` bound each row's decision value, less the threshold, over all these
+    planes; they are infinite until `bound_values` computes them. Decision values from the threshold up are favourable.
     """
 
     def __init__(self, problem: SvmProblem, best: Solution, rows: Matrix, eps: float, threshold: float = 0.0) -> None:
@@ -180,12 +190,12 @@ class NearOptimalModels:
         self._reach = math.sqrt(2.0 * max(self.limit - self.least, 0.0))
 
     def scores(self, plane: Plane) -> FloatArray:
-        """Return the decision values of the rows, less the threshold and without a bias."""
+        """Return the rows' decision values under a plane, less the threshold and without the bias."""
         size = self.problem.size
         return np.asarray(plane.product[size : size + self.count] - self.threshold)
 
     def hinges(self, objective: CountObjective) -> tuple[FloatArray, FloatArray]:
-        """Return the slopes of each row's hinges: against being unfavourable, and against being favourable."""
+        """Return the slopes of each row's hinge below the threshold, and those of its hinge above the threshold."""
         worth = np.where(objective.held == FREE, objective.worth, 0.0)
         ends = np.abs(np.concatenate([self.low, self.high]))
         # a less steep hinge is valid, too
@@ -194,9 +204,10 @@ class NearOptimalModels:
         return worth.clip(min=0.0) / depth, (-worth).clip(min=0.0) / height
 
     def bound_values(self, objective: CountObjective, most_solves: int) -> int:
-        """Bound the rows' decision values on the side that an objective's envelope needs; return the number of solves.
+        """Bound the decision values of rows that count in an objective; return the number of problems solved.
 
-        Rows that a plane would have to move to that side come first, farthest first; then those already there, nearest
+        Rows of positive worth need a lower bound, rows of negative worth an upper bound. Rows whose decision by model 1
+        would have to change for a larger count come first, farthest from the threshold first; then the others, nearest
         first.
         """
         sides = -np.sign(objective.worth)
@@ -211,11 +222,11 @@ class NearOptimalModels:
         return solves
 
     def _bound_value(self, row: int, side: float) -> int:
-        """Bound one row's decision value on one side by the cost of pulling it there; return the number of solves.
+        """Bound one row's decision value f from above (`side` +1) or below (-1); return the number of problems solved.
 
-        Pulling with a price v minimises ``P + v max(0, far - side f)``, which by weak duality is at least D: so for all
-        planes within the limit ``side f <= far - (D - L) / v``. A price is good enough where the loss has risen by
-        about what is allowed.
+        For a price v and a target ``far``, let D be a lower bound on the minimum of ``P + v max(0, far - side f)``,
+        from weak duality. Then ``side f <= far - (D - L) / v`` for all planes whose loss P is at most L. Prices are
+        tried until the loss of the plane found has risen by about as much as allowed, where this bound is good.
         """
         size, allowed = self.problem.size, max(self.limit - self.least, ALLOWANCE * self.limit)
         length, here = max(float(self._lengths[size + row]), ROUNDING), side * float(self.values[row])
@@ -240,7 +251,10 @@ class NearOptimalModels:
         return solves
 
     def _solve_pulling(self, place: int, price: float, far: float) -> tuple[PricedSolution, float]:
-        """Solve with a priced pull on an example to a point far past the threshold; return the answer and the point."""
+        """Minimise ``P + price * max(0, far - side f)``, f being one row's decision value; return solution and `far`.
+
+        `place` is the index of the row in the joined problem, where each row is an example of either label.
+        """
         box = np.concatenate([self.problem.upper, np.zeros(2 * self.count)])
         box[place] = price
         linear = self._joined.linear.copy()
@@ -248,17 +262,17 @@ class NearOptimalModels:
         return self._solve(box, linear, None), far
 
     def shortfall(self, objective: CountObjective, values: FloatArray) -> FloatArray:
-        """Return each row's contribution to H, given its decision value less the threshold."""
+        """Return each row's term in the sum of hinges H, given its decision value less the threshold."""
         up, down = self.hinges(objective)
         return np.asarray(up * (-values).clip(min=0.0) + down * values.clip(min=0.0))
 
     def solve(
         self, objective: CountObjective, price: float, near: FloatArray | None = None, margin: float = 0.0
     ) -> PricedSolution:
-        """Find a nearly optimal plane for a price of the objective's hinges, and a lower bound on ``P + price * H``.
+        """Return a plane that nearly minimises ``P + price * H``, and a lower bound on that minimum.
 
-        `near` is the gradient of a plane thought to be near. With a `margin` held decisions must be that far on their
-        side of the threshold, and nothing is proven.
+        `near` is the gradient of a plane thought to be near, to start from. With a `margin`, held decisions must be
+        that far on their side of the threshold, and the lower bound is -inf.
         """
         joined, pull = self._joined, HELD * float(self.problem.upper.sum())
         up, down = self.hinges(objective)
@@ -286,16 +300,16 @@ class NearOptimalModels:
         return PricedSolution(plane, found.point.bias, found.gradient, least)
 
     def loss(self, plane: Plane) -> float:
-        """Return P(w, b) with the best bias."""
+        """Return the loss P(w, b) of a plane with the bias b of least loss."""
         missing = self._missing(plane)
         return self._loss(plane, missing, self._best_bias(missing))
 
     def loss_at(self, plane: Plane, bias: float) -> float:
-        """Return P(w, b)."""
+        """Return the loss P(w, b) of a plane with the given bias b."""
         return self._loss(plane, self._missing(plane), bias)
 
     def biases(self, plane: Plane) -> tuple[float, float] | None:
-        """Return the interval of biases with which a plane's loss is within the limit; None if it is empty."""
+        """Return the interval of biases with which a plane's loss is within the limit; None if no bias is."""
         missing = self._missing(plane)
         middle = self._best_bias(missing)
 
@@ -307,7 +321,10 @@ class NearOptimalModels:
         return _farthest(excess, middle, -1.0), _farthest(excess, middle, 1.0)
 
     def decisions(self, plane: Plane, most: int = MOST_BIASES) -> npt.NDArray[np.bool_]:
-        """Return the distinct decisions of a plane about the rows over all its allowed biases, or a sample of them."""
+        """Return a plane's decisions about the rows at the biases within the loss limit, shape (biases, rows).
+
+        There is a bias for each set of decisions that the plane can make, or an even sample of `most` biases.
+        """
         scores, ends = self.scores(plane), self.biases(plane)
         if ends is None:
             return np.empty((0, self.count), dtype=bool)
@@ -318,7 +335,7 @@ class NearOptimalModels:
         return np.asarray(scores + taken[:, None] >= 0.0)
 
     def within_limit(self, plane: Plane) -> Plane:
-        """Return the farthest plane within the limit on the way from the best plane to another."""
+        """Return the plane closest to `plane`, on the way to it from the best plane, that is within the loss limit."""
 
         def excess(share: float) -> float:
             return self.loss(self.best.towards(plane, share)) - self.limit
@@ -343,7 +360,7 @@ class NearOptimalModels:
 
 
 def _balanced(alpha: FloatArray, y: FloatArray) -> FloatArray:
-    """Return an answer for which ``y'alpha = 0``, by shrinking the heavier class."""
+    """Return dual variables with ``y'alpha = 0``, by scaling down those of the label that has the larger sum."""
     positive, negative = float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
     if min(positive, negative) <= 0.0:
         return np.zeros_like(alpha)
@@ -351,7 +368,7 @@ def _balanced(alpha: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _farthest(excess: Callable[[float], float], inside: float, side: float) -> float:
-    """Return the farthest point to one side at which a convex function is at most 0, or slightly less far."""
+    """Return the point farthest from `inside` towards `side` where a convex function is at most 0, rounded inwards."""
     step = 1e-3
     while excess(inside + side * step) <= 0.0:
         step *= 4.0

@@ -1,10 +1,11 @@
 """Bounds on selection rates and the parity gap over *all* near-optimal SVMs, listed or not.
 
-Three steps, each proven and each tightening the one before. First, a row whose flip price is above eps is decided as
-model 1 decides it; only the others are doubtful. Second, these cannot all be decided favourably at once: the envelope
-of `fairenum.flips.near_optimal` bounds the difference of two groups' rates in one convex programme. Third, decisions
-are held one by one, in a branch and bound, as far as the work allows (`CountMaximiser`). The decisions of every plane
-found on the way, with all its allowed biases, give the attained range inside the proven one.
+Bounds are proven in three steps, each of which tightens those before. First, a row whose flip price is above eps is
+decided by every model within eps as model 1 decides it; only the other rows are doubtful. Second, the doubtful rows
+cannot all be decided favourably at once: the convex upper bound of `fairenum.flips.near_optimal`, called the envelope,
+bounds the difference of two groups' rates. Third, a branch and bound holds (fixes) decisions about doubtful rows one by
+one, as far as the allowed work goes (`CountMaximiser`). The decisions of every plane found on the way, with all biases
+of allowed loss, give the attained range inside the proven one.
 """
 
 from __future__ import annotations
@@ -56,7 +57,11 @@ PORTION = 32  # solves of one pair of groups before the pair that matters most i
 
 @dataclass(order=True, slots=True)
 class Node:
-    """A node of the branch and bound: held decisions, a bound on the count, and the last price and plane."""
+    """A node of the branch and bound: an objective with held decisions, and an upper bound on its count.
+
+    ``price`` is the one that gave the bound, ``values`` and ``gradient`` belong to the plane found for it. ``key`` is
+    minus the bound, so that the node of the largest bound comes first in a heap; ``number`` breaks ties.
+    """
 
     key: float
     number: int
@@ -71,10 +76,10 @@ class Node:
 class CountMaximiser:
     """A search for the largest weighted count of favourable decisions, which may be stopped at any time.
 
-    ``objective`` is a factory, since most of many searches never begin. All counts are multiples of ``grid`` (0 if
-    unknown). ``observe`` receives the decisions of planes within the limit, one line each. ``bound`` and ``attained``
-    are the proven and the attained count; ``is_stalled`` says that the last portion of branches hardly narrowed the gap
-    between them.
+    ``objective`` is a function that returns the objective, since most of many searches never begin. All counts are
+    multiples of ``grid`` (0 if unknown). ``observe`` is called with decisions of planes within the loss limit, one line
+    per plane. ``bound`` is a proven upper bound on the count, ``attained`` the largest count found; ``is_stalled`` says
+    that the last call of `branch` hardly narrowed the gap between the two.
     """
 
     objective: Callable[[], CountObjective]
@@ -93,27 +98,27 @@ class CountMaximiser:
         self.bound = self._rounded(self.objective().upper_limit)
 
     def attain(self, count: float) -> None:
-        """Record a count that some plane attains."""
+        """Record the count of some plane within the loss limit."""
         self.attained = max(self.attained, count)
         self.bound = max(self.bound, self.attained)  # only rounding makes an attained count exceed the bound
 
     @property
     def is_closed(self) -> bool:
-        """Whether the bound is attained."""
+        """Whether the proven bound is attained, so that the largest count is known."""
         return self.bound <= self.attained + max(0.5 * self.grid, SAME)
 
     @property
     def is_enveloped(self) -> bool:
-        """Whether the envelope has been applied."""
+        """Whether `apply_envelope` has been called."""
         return self._models is not None
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to branch on, or branching hardly helps."""
+        """Whether the largest count is known, no node is left to branch on, or branching hardly helps."""
         return self.is_closed or self.is_stalled or (self.is_enveloped and not self._open)
 
     def apply_envelope(self, models: NearOptimalModels) -> None:
-        """Bound the count by the envelope over all near-optimal models."""
+        """Lower the bound on the count by the envelope, a convex programme over all near-optimal models."""
         self._models = models
         if not self.is_closed:
             objective = self.objective()
@@ -121,7 +126,7 @@ class CountMaximiser:
             self._settle()
 
     def branch(self, most_solves: int) -> None:
-        """Hold decisions until the bound is attained or `most_solves` problems are solved."""
+        """Hold more and more decisions until the bound is attained or `most_solves` more problems are solved."""
         end, before = self.solves + most_solves, self.bound - self.attained
         while self._models and self._open and not self.is_closed and self.solves < end:
             checkpoint()
@@ -131,7 +136,7 @@ class CountMaximiser:
         self.is_stalled = self.bound - self.attained > (1.0 - STALLED) * before
 
     def _settle(self) -> None:
-        """Lower the bound to the largest of all open nodes."""
+        """Drop nodes that cannot exceed the attained count, and lower the bound to the largest bound that remains."""
         while self._open and self._open[0].bound <= self.attained:
             heapq.heappop(self._open)
         bound = max(self.attained, self._closed, self._open[0].bound if self._open else -math.inf)
@@ -143,7 +148,7 @@ class CountMaximiser:
     def _best_priced(
         self, models: NearOptimalModels, objective: CountObjective, price: float, near: FloatArray | None, most: int
     ) -> Node:
-        """Return the node of an objective, with the price that gives the least bound."""
+        """Return the node of an objective with the least bound on the count among up to `most` prices."""
         upper_limit = objective.upper_limit
         bound, values, chosen = math.inf, np.empty(0), price
         inside, outside = PricedPlane(0.0, models.least, math.inf), None
@@ -166,13 +171,13 @@ class CountMaximiser:
         return Node(-bound, self.branches, objective, bound, chosen, values, near)
 
     def _observe(self, models: NearOptimalModels, plane: Plane) -> None:
-        """Observe the decisions on the way to a plane, as far as the loss is allowed."""
+        """Observe the decisions of planes between the best one and `plane`, as far as their loss is allowed."""
         back = models.within_limit(plane)
         for share in STEPS if self.branches == 0 else STEPS[-1:]:
             self.observe(models.decisions(models.best.towards(back, share)))
 
     def _child(self, models: NearOptimalModels, node: Node, row: int, decision: int) -> Node:
-        """Return the node with one more held decision."""
+        """Return the child of a node in which the decision about `row` is held, too."""
         self.branches += 1
         objective = node.objective.holding(row, decision)
         child = self._best_priced(models, objective, node.price, node.gradient, NODE_SOLVES)
@@ -180,14 +185,17 @@ class CountMaximiser:
         return replace(child, key=-bound, bound=bound)
 
     def _conclude(self, models: NearOptimalModels, node: Node) -> None:
-        """Find a model for a node whose decisions are all held, or prove that there is none."""
+        """Look for a plane that makes the decisions of a node, all of them held, unless none is proven to exist."""
         self.solves += 2
         if models.solve(node.objective, LEAST_PRICE * node.price, node.gradient).least <= models.limit:
             self._observe(models, models.solve(node.objective, node.price, node.gradient, MARGIN).plane)
             self._closed = max(self._closed, node.bound)
 
     def _children(self, models: NearOptimalModels, node: Node) -> list[Node]:
-        """Close a node; return its children, which hold the most doubtful row's decision to either side."""
+        """Remove a node from the heap; return its two children, in which one more decision is held to either side.
+
+        There are none if all its decisions are held.
+        """
         row, children = _most_doubtful(models, node), list[Node]()
         if row is None:
             self._conclude(models, node)
@@ -198,16 +206,17 @@ class CountMaximiser:
 
 
 def _first_price(models: NearOptimalModels, objective: CountObjective) -> float:
-    """Return a first price: the one with the allowed loss if the loss rose with the square of the price."""
+    """Return the price at which the loss would reach its limit if its rise grew with the square of the price."""
     low, high = models.biases(models.best) or (0.0, 0.0)
     short = models.shortfall(objective, models.scores(models.best) + 0.5 * (low + high)).sum()
     return 2.0 * max(models.limit - models.least, 1e-9 * models.least) / max(float(short), 1e-6)
 
 
 def _most_doubtful(models: NearOptimalModels, node: Node) -> int | None:
-    """Return the row whose envelope is farthest from either decision, weighted by worth; None if all are held.
+    """Return the index of the free row that is farthest from being decided; None if all decisions are held.
 
-    Where all rows are as good as decided, return the one nearest to the threshold.
+    With s the row's term in the sum of hinges as a share of its worth, this is the row of largest ``|worth| s (1 -
+    s)``, or the one nearest to the threshold if that is 0 for all rows.
     """
     objective, values = node.objective, node.values
     worth = np.abs(objective.worth)
@@ -223,12 +232,12 @@ def _most_doubtful(models: NearOptimalModels, node: Node) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ParityBounds:
-    """The parity range: the selection rate of each group, and the gap, over all models within a relative loss of eps.
+    """Ranges of each group's selection rate, and of the gap, over all models within a relative loss of eps.
 
-    ``by_rows`` and ``by_envelope`` are the range of the gap proven by the doubtful rows alone, and with the envelope;
-    the latter is None where the work did not suffice. ``doubtful`` is the number of doubtful rows in these groups;
-    ``solves``, ``branches`` and ``work`` are the problems solved, the decisions held, and the numbers that the solves
-    went through.
+    ``by_rows`` is the range of the gap proven by flip prices alone, ``by_envelope`` that proven with the envelope as
+    well, None where this was not computed. ``doubtful`` is the number of doubtful rows in the groups; ``solves`` counts
+    the problems solved, ``branches`` the decisions held, and ``work`` the table or kernel entries that the solves went
+    through.
     """
 
     eps: float
@@ -243,7 +252,11 @@ class ParityBounds:
 
 
 def nested(levels: Sequence[ParityBounds]) -> list[ParityBounds]:
-    """Share findings between levels of growing loss: each contains the models of all smaller ones."""
+    """Return the bounds for ascending tolerances eps, each tightened by those of the others.
+
+    Every model within a smaller eps is within a larger one, too. So what is attained at a smaller eps is attained at a
+    larger one, and what is proven at a larger eps is proven at a smaller one.
+    """
     result = list(levels)
     for place in range(1, len(result)):
         result[place] = _joined(result[place], result[place - 1], _widened)
@@ -258,18 +271,18 @@ def _joined(level: ParityBounds, other: ParityBounds, join: Callable[[Extent, Ex
 
 
 def _tightened(own: Extent, wider: Extent) -> Extent:
-    """Tighten the proven range by that of a larger loss, up to the attained range."""
+    """Return `own` with its proven range cut to that of a larger eps, though not to less than its attained range."""
     return own.but(low=min(max(own.low, wider.low), own.least), high=max(min(own.high, wider.high), own.most))
 
 
 def _widened(own: Extent, narrower: Extent) -> Extent:
-    """Widen the attained range by that of a smaller loss."""
+    """Return `own` with its attained range widened by that of a smaller eps."""
     least, most = min(own.least, narrower.least), max(own.most, narrower.most)
     return Extent(min(own.low, least), least, most, max(own.high, most))
 
 
 class AttainedRates:
-    """The extreme rates and gaps of observed decisions."""
+    """The smallest and the largest selection rates and gaps among observed decisions."""
 
     def __init__(self, worth: FloatArray, fixed: FloatArray) -> None:
         self.worth, self.fixed = worth, fixed
@@ -277,7 +290,7 @@ class AttainedRates:
         self.least_gap, self.most_gap = math.inf, -math.inf
 
     def add(self, decisions: BoolArray) -> FloatArray:
-        """Add decisions, one line per plane, and return the rates."""
+        """Record decisions about the doubtful rows, one line per plane; return the rates, shape (planes, groups)."""
         rates = self.fixed + decisions @ self.worth
         self.least, self.most = np.minimum(self.least, rates.min(axis=0)), np.maximum(self.most, rates.max(axis=0))
         gaps = np.ptp(rates, axis=1)
@@ -286,7 +299,10 @@ class AttainedRates:
 
 
 class _RangeSearch:
-    """Bounds on every group's rate and every pair's difference; the pairs that determine the gap are tightened."""
+    """Searches for the largest and the smallest rate of each group, and the largest difference of each ordered pair.
+
+    Once all bounds are set, only the searches of pairs that determine the range of the gap are continued.
+    """
 
     def __init__(self, rows: GroupedRows, favourable: BoolArray, doubtful: BoolArray, listed: BoolArray) -> None:
         self.doubtful, self._value_solves = np.flatnonzero(doubtful), 0
@@ -299,7 +315,7 @@ class _RangeSearch:
         self.observe(np.array([*{row.tobytes(): row for row in decided}.values()]))  # each pattern once
 
     def _most(self, rows: GroupedRows, signs: Mapping[int, float]) -> CountMaximiser:
-        """Return the search for the largest signed sum of groups' rates."""
+        """Return the search for the largest sum of groups' selection rates, each times its sign."""
         return CountMaximiser(partial(self._objective, signs), rows.grid(signs), self.observe)
 
     def _objective(self, signs: Mapping[int, float]) -> CountObjective:
@@ -308,7 +324,7 @@ class _RangeSearch:
         return CountObjective(worth, fixed, np.zeros(len(worth), np.int8))
 
     def observe(self, decisions: BoolArray) -> None:
-        """Report decisions of planes within the limit, one line each, to every search."""
+        """Record the decisions of planes within the loss limit, one line per plane, in every search."""
         if not len(decisions):
             return
         rates = self.attained.add(decisions)
@@ -321,12 +337,12 @@ class _RangeSearch:
 
     @property
     def all(self) -> tuple[CountMaximiser, ...]:
-        """Every search."""
+        """The searches for differences of pairs, for largest rates and for smallest rates."""
         return (*self.pairs.values(), *self.highs, *self.lows)
 
     @property
     def differences(self) -> FloatArray:
-        """Upper bounds on the difference of rates for each ordered pair of groups."""
+        """Upper bounds on the rate of a minus the rate of b for groups (a, b); NaN where a is b."""
         high, low = (np.array([one.bound for one in some]) for some in (self.highs, self.lows))
         bounds = high[:, None] + low
         for place, one in self.pairs.items():
@@ -336,12 +352,15 @@ class _RangeSearch:
 
     @property
     def gap(self) -> tuple[float, float]:
-        """The proven range of the gap."""
+        """The proven range of the gap: the largest minus the smallest rate."""
         bounds = self.differences
         return max(0.0, -float(np.nanmin(bounds))), max(0.0, float(np.nanmax(bounds)))
 
     def tighten(self, models: NearOptimalModels, most_solves: int) -> tuple[float, float] | None:
-        """Tighten by the envelope, then by holding decisions; return the gap's range proven by the envelope alone."""
+        """Tighten bounds by the envelope, then by branching; return the range of the gap proven before branching.
+
+        It is None if time ran out before.
+        """
         envelope = None
         try:
             while (one := self._next(only_new=True)) and self.solves < most_solves:
@@ -363,7 +382,10 @@ class _RangeSearch:
         return envelope
 
     def _next(self, *, only_new: bool = False) -> CountMaximiser | None:
-        """Return the pair that determines an end of the gap's range, if it can still be improved."""
+        """Return the search of the pair that determines an end of the gap's range; None if neither end can be improved.
+
+        With `only_new`, searches to which the envelope has been applied are left out.
+        """
         bounds = self.differences
         highest, lowest = (self.pairs[divmod(int(end(bounds)), len(bounds))] for end in (np.nanargmax, np.nanargmin))
         # a pair that some plane decides alike, or the other way round, gives no lower bound on the gap
@@ -373,16 +395,16 @@ class _RangeSearch:
 
     @property
     def solves(self) -> int:
-        """Number of problems solved."""
+        """Number of problems solved in all searches."""
         return self._value_solves + sum(one.solves for one in self.all)
 
     @property
     def branches(self) -> int:
-        """Number of decisions held."""
+        """Number of decisions held in all searches."""
         return sum(one.branches for one in self.all)
 
     def extents(self) -> tuple[Extent, tuple[Extent, ...]]:
-        """Return the extents of the gap and of the rates."""
+        """Return the proven and attained ranges of the gap, and those of each group's rate."""
         found, (low, high) = self.attained, self.gap
         ends = zip(self.lows, found.least.tolist(), found.most.tolist(), self.highs, strict=True)
         rates = tuple(_extent(-one.bound, least, most, other.bound) for one, least, most, other in ends)
@@ -390,7 +412,7 @@ class _RangeSearch:
 
 
 def _extent(low: float, least: float, most: float, high: float) -> Extent:
-    """Return an extent with its numbers put in order and into [0, 1] after rounding."""
+    """Return an `Extent` whose numbers are in ascending order and within [0, 1] despite rounding."""
     numbers = (min(low, least), least, most, max(high, most))
     return Extent(*(min(max(number, 0.0), 1.0) for number in numbers))
 
@@ -406,24 +428,25 @@ def parity_range(
     listed: BoolArray | None = None,
     work: float = math.inf,
 ) -> ParityBounds:
-    """Bound the selection rates of groups, and the gap between them, over all models within a loss.
+    """Bound the selection rates of groups, and the gap between them, over all models within a relative loss of eps.
 
     Parameters
     ----------
     problem, best
-        The SVM problem, and its best answer: model 1.
+        The SVM problem, and its optimal solution: model 1.
     rows
-        The rows, of at least two groups.
+        The rows whose decisions count, of at least two groups.
     prices
-        Proven lower bound on each row's flip price; 0 where nothing is known.
+        Proven lower bound on the flip price of each row, identical rows not merged; 0 where nothing is known.
     eps
-        Allowed loss beyond the least, as a share of it.
+        Allowed rise of the loss, as a share of the least loss.
     threshold
         Decision values of at least this are favourable.
     listed
-        Decisions about the rows by known models within the loss, one line each.
+        Decisions about the rows, identical rows not merged, by known models within the loss; one line per model.
     work
-        How many numbers the solves may go through to tighten the bounds; less leaves them wider, never wrong.
+        Table or kernel entries that solves may go through to tighten the bounds; with fewer the bounds are wider, never
+        wrong.
     """
     within, values = max(eps, LEAST_EPS), decision_values(problem, best, rows.rows)
     favourable, doubtful = values - threshold >= -ROUNDING, ~(prices[rows.first] > within + LEAST_EPS)
@@ -440,11 +463,14 @@ def parity_range(
 
 
 def is_tightened(numbers: int, work: float) -> bool:
-    """Tell whether the work suffices to tighten the bounds that the rows prove alone."""
+    """Tell whether the allowed work suffices to tighten bounds by the envelope.
+
+    `numbers` is how many table or kernel entries one solve goes through.
+    """
     return FEWEST_SOLVES * (SOLVE_NUMBERS + numbers) <= work
 
 
 def _numbers(problem: SvmProblem, rows: int) -> int:
-    """Return how many numbers a solve goes through, with some rows beside the examples."""
+    """Return how many table or kernel entries one solve goes through, with `rows` doubtful rows beside the examples."""
     size = problem.size + 2 * rows
     return int(size * (problem.X.shape[1] if problem.kernel.name == "linear" else size))

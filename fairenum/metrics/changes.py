@@ -1,22 +1,24 @@
 """Confidence limits for the change of a gap from model 1 to other models: max-t multiplier bootstrap, or Bonferroni.
 
-:func:`deviations` draws the multiplier (wild) bootstrap of all rates, :func:`max_t_critical` makes simultaneous
-critical values of it, and :func:`bonferroni_criticals` needs no bootstrap. :func:`change_limits` turns limits of signed
-differences into limits of the change of a gap:
+:func:`deviations` draws the multiplier (wild) bootstrap of all rates, :func:`max_t_critical` computes simultaneous
+critical values from it, and :func:`bonferroni_criticals` needs no bootstrap. :func:`change_limits` turns limits of
+signed differences into limits of the change of a gap, as follows.
 
 Let c_ab(m) be the signed difference of a rate between groups a and b in model m, d_ab = c_ab(m) - c_ab(1) its change
-and s_ab = c_ab(m) + c_ab(1) their sum. The gap G = max c_ab, over both orders of every pair and over the rates of the
-gap, is at least |c_ab| for every pair. So, whichever pair ab is the widest of model m,
+from model 1, and s_ab = c_ab(m) + c_ab(1) the sum. The gap G = max c_ab, over both orders of every pair and over the
+rates of the gap, is at least |c_ab| for every pair. If ab is the widest pair of model m, that with c_ab(m) = G(m), then
 
     G(m) - G(1) <= c_ab(m) - max(c_ab(1), -c_ab(1), G(1)) = min( d_ab, s_ab, c_ab(m) - G(1) )
 
-and whichever is the widest of model 1, G(m) - G(1) >= max( d_ab, -s_ab, G(m) - c_ab(1) ). With lower limits L and upper
-limits U of these, and L(G) = max L(c_ab),
+and if ab is the widest pair of model 1, then G(m) - G(1) >= max( d_ab, -s_ab, G(m) - c_ab(1) ). Let L(.) and U(.) be
+lower and upper confidence limits of these quantities, and L(G) = max L(c_ab) over all pairs. As the widest pairs are
+unknown, the limits of the change are
 
-    U = max_ab min( U(d_ab), U(s_ab), U(c_ab(m)) - L(G(1)) )
-    L = min_ab max( L(d_ab), -U(s_ab), L(G(m)) - U(c_ab(1)) )
+    U(G(m) - G(1)) = max_ab min( U(d_ab), U(s_ab), U(c_ab(m)) - L(G(1)) )
+    L(G(m) - G(1)) = min_ab max( L(d_ab), -U(s_ab), L(G(m)) - U(c_ab(1)) )
 
-With two groups and one rate no other pair can be the widest, and the last terms add nothing:
+With two groups and one rate there is only one pair, and the last terms add nothing. With x = c_ab(1), y = c_ab(m), d =
+y - x and s = y + x the change of the gap is
 
     |y| - |x| = max( min(d, s), min(-d, -s) ) = min( max(d, -s), max(s, -d) )
 
@@ -52,15 +54,24 @@ MOST_ROOTED = 5000  # models: the root of a covariance of more takes gigabytes
 
 
 def deviations(decisions: Decisions, rates: Sequence[Rate], replications: int, rng: np.random.Generator) -> FloatArray:
-    """Draw random deviations of every rate from its true value: a multiplier bootstrap with normal multipliers.
+    """Return draws of every rate's deviation from its true value, by a multiplier bootstrap with normal multipliers.
 
-    The result has shape (rates, groups, replications, models). The linearised deviation of a rate x / n is the sum of
-    w_i (x_i - p n_i) / n with a normal multiplier w_i for each row (times its weight, where rows have weights). Only
-    the covariance of those sums between models matters: if D has the summands of all rows as its rows, then the root S
-    of D' D = S S gives S z the covariance of D' w, and z has only one number for each model. Copies of a row are
-    merged. With too many models for S to fit in memory, w itself is drawn. Multipliers that are never negative
-    (multinomial, exponential) have the same variance, but where models change only a row or two, their long tails widen
-    the limits of all models.
+    The result has shape (rates, groups, replications, models).
+
+    In one group, let v_i be the weight of row i (1 if rows have no weights), x_im be 1 if the row is an outcome of the
+    rate under model m, else 0, and t_im likewise if it is a trial. The rate is p_m = sum_i v_i x_im / n_m with n_m =
+    sum_i v_i t_im. To first order, its deviation is distributed as
+
+        sum_i w_i D_im,        D_im = v_i (x_im - p_m t_im) / n_m
+
+    with independent standard normal multipliers w_i. The deviations D'w of all models are jointly normal with
+    covariance D'D. So is S z, with S the symmetric root of D'D = S S and z a standard normal vector that has one number
+    per model rather than one per row; therefore z is drawn instead of w, unless there are so many models that S would
+    not fit in memory.
+
+    Rows of equal group, label and decisions are merged before. Multipliers that are never negative (multinomial,
+    exponential) have the same variance, but where models change only a row or two, their long tails widen the limits of
+    all models.
     """
     kinds, copies, squares = decisions.distinct()
     outcomes, trials = fractions(confusion(kinds, copies), rates)
@@ -79,10 +90,11 @@ def deviations(decisions: Decisions, rates: Sequence[Rate], replications: int, r
 
 
 def _root(parts: Iterable[FloatArray], models: int) -> FloatArray:
-    """Return the symmetric root of the covariance of one rate between all models, from its summands in blocks of rows.
+    """Return the symmetric root S of D'D for one rate in one group, shape (models, models); see `deviations`.
 
-    Triangular factors of the blocks are merged, never higher than there are rows. Where models decide alike, rounding
-    can turn a triangular factor but not the symmetric root, so the same random numbers give the same deviations.
+    `parts` are blocks of the rows of D, transposed to (models, rows); a triangular factor of D is updated block by
+    block. Where models decide alike, rounding can change a triangular factor entirely, but the symmetric root only by
+    rounding, so the same random numbers give the same deviations.
     """
     triangle = np.empty((0, models))
     for part in parts:
@@ -94,7 +106,7 @@ def _root(parts: Iterable[FloatArray], models: int) -> FloatArray:
 def _summands(
     kinds: Decisions, rows: IntArray, scale: FloatArray, rate: Rate, counted: Fraction
 ) -> Iterator[FloatArray]:
-    """Yield the summands of one rate's deviation, shape (models, rows), a block of rows at a time."""
+    """Yield D' of `deviations` for one rate in one group in blocks of rows times `scale`, shape (models, rows)."""
     labels, (outcomes, trials) = np.eye(2)[kinds.labels], (part[:, None] for part in counted)
     for block in blocks(len(rows), len(kinds.predictions)):
         some = rows[block]
@@ -105,22 +117,23 @@ def _summands(
 
 
 def fractions(counts: Confusion, rates: Sequence[Rate]) -> Fraction:
-    """Count outcomes and trials of several rates, each of shape (..., models, rates, groups)."""
+    """Return the outcomes and the trials of several rates, each of shape (..., models, rates, groups)."""
     return stacked([FRACTIONS[rate](counts) for rate in rates])
 
 
 def stacked(parts: Sequence[Fraction]) -> Fraction:
-    """Stack the fractions of several rates on the last axis but one."""
+    """Return the outcomes and the trials of several rates, with the rates stacked on the last axis but one."""
     whole = [np.broadcast_arrays(*fraction) for fraction in parts]
     outcomes, trials = (np.stack(part, axis=-2) for part in zip(*whole, strict=True))
     return outcomes, trials
 
 
 def max_t_critical(contrasts: Sequence[FloatArray], confidence: float) -> float:
-    """Find the max-t critical value: how many standard errors cover all contrasts together with the given confidence.
+    """Return the max-t critical value: the number of standard errors that covers all contrasts at once.
 
-    `contrasts` are drawn deviations from the estimates, replications on the last axis but one. The result is at least
-    the critical value of a single contrast, and exactly that if there is only one.
+    `contrasts` are arrays of drawn deviations from the estimates, with replications on the last axis but one. In a
+    share of the replications equal to the confidence, no contrast deviates by more. The result is at least the critical
+    value of a single contrast, and exactly that if there is only one.
     """
     if sum(contrast.size // max(contrast.shape[-2], 1) for contrast in contrasts) < 2:
         return normal_critical(confidence)
@@ -128,17 +141,20 @@ def max_t_critical(contrasts: Sequence[FloatArray], confidence: float) -> float:
 
 
 def covering(peaks: FloatArray, confidence: float) -> float:
-    """Find how many standard errors cover the largest deviations of all replications with the given confidence."""
+    """Return the quantile of `peaks`, but at least the critical value of a single contrast, at a given confidence.
+
+    `peaks` are the largest deviations of each replication, in standard errors.
+    """
     return max(normal_critical(confidence), float(np.quantile(peaks, confidence)))
 
 
 def balanced(peaks: FloatArray, confidence: float) -> list[float]:
-    """Find balanced max-t critical values, one for each kind of contrast: all hold together and fail equally often.
+    """Return max-t critical values, one for each kind of contrast, which hold together and fail equally often.
 
-    Contrasts of one kind that vary together need a smaller value than as many that do not. With F the share of
-    replications up to a peak of its kind, the largest F over all kinds is what has to be covered. `peaks` has shape
-    (kinds, replications), in standard errors, 0 for a kind without contrasts; no result is below that of a single
-    contrast.
+    `peaks`, shape (kinds, replications), are the largest deviations of each kind, in standard errors; 0 for a kind
+    without contrasts. Each peak is ranked among all replications of its kind. Let r be the quantile, at the given
+    confidence, of the largest rank over all kinds in a replication. The critical value of a kind is its peak of rank r:
+    it is smaller for a kind whose contrasts vary together. No value is below that of a single contrast.
     """
     ranks = stats.rankdata(peaks, axis=1) * (peaks.max(1, keepdims=True) > 0.0)
     last = int(np.ceil(np.quantile(ranks.max(0), confidence)))
@@ -147,7 +163,10 @@ def balanced(peaks: FloatArray, confidence: float) -> list[float]:
 
 
 def peak(contrasts: FloatArray) -> FloatArray:
-    """Return the largest deviation among the contrasts of each replication, in standard errors."""
+    """Return for each replication the largest absolute deviation of any contrast, in standard errors.
+
+    Replications are the last axis but one of `contrasts`.
+    """
     spread = np.sqrt(np.einsum("...ij,...ij->...j", contrasts, contrasts) / contrasts.shape[-2])
     # models that decide alike differ by rounding only
     scale = np.divide(1.0, spread, out=np.zeros(spread.shape), where=spread > 1e-12)
@@ -161,14 +180,14 @@ OWN_SHARE = 0.6  # of the error of one side goes to the limits of the widest pai
 
 
 class DifferenceLimits(NamedTuple):
-    """Limits of signed differences between groups; the last three axes are rates and two groups.
+    """Confidence limits of signed differences of rates between groups, on the last axes (rates, groups, groups).
 
     Attributes
     ----------
     first
-        Signed differences of model 1, without an axis of models.
+        Signed differences of model 1; these arrays have no axis of models.
     models
-        Signed differences of all models.
+        Signed differences of each model.
     change, total
         `models` minus `first`, and `models` plus `first`.
     """
@@ -180,15 +199,15 @@ class DifferenceLimits(NamedTuple):
 
 
 class Criticals(NamedTuple):
-    """Critical values of each kind of limit, in standard errors.
+    """Critical values, in standard errors, of each kind of limit in :class:`DifferenceLimits`.
 
     Attributes
     ----------
     change, total, level
         For changes, for sums, and for signed differences.
     least, first
-        For the lower limits of signed differences, the largest of which bounds a gap from below: of the other models,
-        and of model 1.
+        For the lower limits of signed differences of the other models, and of model 1; the largest of these limits
+        bounds a model's gap from below.
     """
 
     change: float
@@ -199,27 +218,28 @@ class Criticals(NamedTuple):
 
     @property
     def of_lower(self) -> float:
-        """A measure of how wide these values make the lower bound of the change of a gap."""
+        """The sum of the critical values on which the lower limit of the change of a gap depends: larger is wider."""
         return self.change + self.level + self.least
 
     @property
     def of_upper(self) -> float:
-        """A measure of how wide these values make the upper bound of the change of a gap."""
+        """The sum of the critical values on which the upper limit of the change of a gap depends: larger is wider."""
         return self.change + self.level + self.first
 
 
 def bonferroni_criticals(confidence: float, groups: int, rates: int, models: int = 1) -> Criticals:
-    """Find Bonferroni critical values, which give each model its share of the error, without a bootstrap.
+    """Return Bonferroni critical values, which give each model its share of the error, without a bootstrap.
 
-    Let ab be the pair that is truly the widest of model m, a fixed one. The upper bound of the change fails only if one
-    of the three limits of this pair fails, or any lower limit of a signed difference of model 1. So with K groups, r
-    rates and n models compared with model 1,
+    Let ab be the truly widest pair of model m, which is fixed. The upper limit of the change fails only if one of the
+    three limits U(d_ab), U(s_ab), U(c_ab(m)) of this module's docstring fails, or any lower limit of a signed
+    difference of model 1. So with K groups, r rates and n models compared with model 1, it is enough that
 
-        3 n P(Z > z) + r P(range of K > sqrt(2) z') = error of one side
+        3 n P(Z > z) + r P(R > sqrt(2) z') = error of one side
 
-    is enough, where z is for the three and z' for model 1; Tukey and Kramer's range is on the safe side for groups of
-    unequal precision. The lower bound depends likewise on the pair that is the widest of model 1, and on all lower
-    limits of the n models.
+    where Z is standard normal, R is the range of K standard normal numbers, z is the critical value of the three limits
+    and z' that of the lower limits of model 1. The use of R (Tukey and Kramer) is conservative for groups of unequal
+    precision. The lower limit of the change depends likewise on the widest pair of model 1, and on all lower limits of
+    the n models.
     """
     side = (1 - confidence) / 2
     own, others = side * OWN_SHARE, side * (1 - OWN_SHARE) / rates
@@ -229,14 +249,14 @@ def bonferroni_criticals(confidence: float, groups: int, rates: int, models: int
 
 
 def is_single(rates: Sequence[Rate], present: BoolArray) -> bool:
-    """Tell whether there is only one pair of groups in one rate, so that no other can be the widest."""
+    """Tell whether the gap has only one pair of groups and one rate, so that no other pair can be the widest."""
     return len(rates) * int(present.sum()) <= 2
 
 
 def difference_limits(
     decisions: Decisions, rates: Sequence[Rate], present: BoolArray, criticals: Criticals
 ) -> DifferenceLimits:
-    """Bound the signed differences of all models, and their changes and sums against model 1."""
+    """Return limits of the signed differences of all models, and of their changes and sums against model 1."""
     counts = confusion(decisions)
     outcomes, trials = stacked([effective(FRACTIONS[rate], counts) for rate in rates])
     models = pairwise(rate_limits(outcomes, trials, criticals.level), present)
@@ -253,12 +273,15 @@ def difference_limits(
 
 
 def rate_changes(decisions: Decisions, rates: Sequence[Rate], critical: float) -> Interval:
-    """Bound the change of each rate in each group from model 1, shape (models, rates, groups)."""
+    """Return limits of the change of each rate in each group from model 1, shape (models, rates, groups)."""
     return _paired_limits(*_paired_counts(decisions, confusion(decisions), rates), critical)
 
 
 def change_limits(moved: DifferenceLimits, present: BoolArray, *, single: bool) -> tuple[FloatArray, FloatArray]:
-    """Bound the change of each model's gap as this module's docstring derives it; 0 for fewer than two groups."""
+    """Return the lower and the upper limit of each model's change of gap; 0 for fewer than two groups.
+
+    This module's docstring derives them; `single` is the result of :func:`is_single`.
+    """
     pairs = (-3, -2, -1)
     others = present[:, None] & present & ~np.eye(len(present), dtype=np.bool_)
     if not others.any():
@@ -280,14 +303,17 @@ def _paired_limits(sums: PairedCounts, squares: PairedCounts | None, critical: f
 def _paired_counts(
     decisions: Decisions, counts: Confusion, rates: Sequence[Rate]
 ) -> tuple[PairedCounts, PairedCounts | None]:
-    """Pair each model with model 1: sums of row weights, and sums of squared weights if rows have weights."""
+    """Return each model's counts paired with those of model 1, in sums of weights and of squared weights.
+
+    The latter are None if rows have no weights.
+    """
     shared = confusion(decisions.shared())
     sums = _paired(counts, shared, rates)
     return sums, _paired(counts.squares, shared.squares, rates) if counts.squares and shared.squares else None
 
 
 def _paired(counts: Confusion, shared: Confusion, rates: Sequence[Rate]) -> PairedCounts:
-    """Pair each model with model 1, given the counts of each and those of rows that both select."""
+    """Return each model's counts paired with those of model 1; `shared` counts the rows that both select."""
     outcomes, trials = fractions(counts, rates)
     both, both_trials = fractions(shared, rates)
     # the trials of precision, for one, are the rows that a model selects; those of most rates are equal for all models
@@ -297,7 +323,7 @@ def _paired(counts: Confusion, shared: Confusion, rates: Sequence[Rate]) -> Pair
 
 
 def _mirrored(pair: PairedCounts) -> PairedCounts:
-    """Turn every outcome of model 1 into its opposite: trials that were no outcomes become outcomes."""
+    """Return the pair with the outcomes of model 1 and its other trials exchanged."""
     outcomes, trials = pair.first
     shared = pair.overlap
     overlap = Overlap(

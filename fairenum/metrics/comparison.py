@@ -1,11 +1,13 @@
 """Verdicts on whether models are fairer than model 1, with intervals for the changes of gap and accuracy.
 
 :func:`compare` judges all models together and corrects for their number (max-t multiplier bootstrap or Bonferroni).
-:func:`compare_chosen` judges one model that was fixed before these rows were seen, so it needs no such correction. With
-two groups and one rate, separate limits of d and s (see :mod:`~fairenum.metrics.changes`) are enough for it: if |y| =
-|x|, then d = 0 or s = 0, and "fairer" and "less fair" need both to be shown to differ from 0, so they are wrong no more
-often than the limits of the one that is 0 are. The interval covers as often, too: docs/statistics.md has the proof.
-With more pairs, the limits of :func:`~fairenum.metrics.changes.bonferroni_criticals` are enough.
+:func:`compare_chosen` judges one model that was fixed before these rows were seen, so it needs no such correction.
+
+With two groups and one rate, separate limits of d and s (defined in :mod:`~fairenum.metrics.changes`) are enough for
+:func:`compare_chosen`. If the gaps of both models are equal, then d = 0 or s = 0. "Fairer" and "less fair" need both d
+and s to be shown to differ from 0, so these verdicts are wrong no more often than the limits of the one that is 0. The
+interval covers as often, too: docs/statistics.md has the proof. With more pairs, the limits of
+:func:`~fairenum.metrics.changes.bonferroni_criticals` are enough.
 """
 
 from __future__ import annotations
@@ -47,18 +49,19 @@ class Comparison:
         One for each model; None where nothing can be compared, and for a model that decides all rows alike, which is
         never called fairer, whatever its gap.
     gap_change
-        Gap of the model minus gap of model 1, shape (models,); limits hold for all models together. Only model 1 is
-        known not to change: a model that decides all these rows as model 1 does may decide others differently.
+        Gap of the model minus gap of model 1, shape (models,); limits hold for all models together. They are exactly 0
+        for model 1 alone: a model that decides all these rows as model 1 does may decide others differently.
     difference_change
-        Changes of the signed differences against the largest group, shape (models, rates, compared groups).
+        Change, from model 1, of each group's rate minus that of the largest group; shape (models, rates, compared
+        groups).
     critical
-        How many standard errors the limits of changes are away, for all limits to hold together.
+        The critical value of changes, in standard errors, with which all limits hold together.
     is_comparable
         Models whose gap, like that of model 1, is defined between at least two groups.
     is_identical
         Models that decide every row of a compared group as model 1 does.
     is_constant
-        Models that decide all those rows alike.
+        Models that decide all rows of the compared groups alike.
     is_small
         Compared groups with fewer trials of a rate of the gap than the minimum, shape (models, groups).
     """
@@ -92,19 +95,19 @@ def compare(
     Parameters
     ----------
     decisions
-        Of all models, model 1 first. Rows of groups that are set aside change nothing.
+        The decisions of all models, model 1 first. Rows of groups that are excluded from comparison are ignored.
     gap
-        Its name in the registry of metrics.
+        The name of the gap in the registry of metrics.
     rng
-        Source of the bootstrap weights.
+        Source of the bootstrap multipliers.
     confidence
-        With which all limits, and so all verdicts, hold together.
+        Probability with which all limits, and so all verdicts, hold together.
     replications
-        Bootstrap replications.
+        Number of bootstrap replications.
     minimum_size
-        Compared groups with fewer trials are marked, not dropped.
+        Compared groups with fewer trials are marked in `is_small`, not dropped.
     margin
-        A gap that changes by no more than this is the same.
+        The verdict is "same" where both limits of the change are no farther from 0 than this.
     """
     decisions = decisions.compared()
     groups, rates, scores = decisions.groups, GAP_RATES[gap], score(decisions)
@@ -138,7 +141,7 @@ def compare(
 def gap_critical(
     decisions: Decisions, gap: Gap, rng: np.random.Generator, *, confidence: float = 0.95, replications: int = 1000
 ) -> float:
-    """Find the max-t critical value of the signed differences of all models, for `inference.gap_intervals`.
+    """Return the max-t critical value of the signed differences of all models, for `inference.gap_intervals`.
 
     A model that was chosen because its gap is small on these rows needs limits that hold for all models.
     """
@@ -150,7 +153,7 @@ def gap_critical(
 
 
 def change_verdict(lower: float, upper: float, margin: float) -> Verdict:
-    """Turn an interval of the change of a gap into a verdict; "same", within the margin, has precedence."""
+    """Return the verdict on an interval of the change of a gap; it is "same" for any interval within the margin."""
     if -margin <= lower and upper <= margin:
         return Verdict.SAME
     if lower > 0:
@@ -166,10 +169,10 @@ def accuracy_changes(
     confidence: float = 0.95,
     replications: int = 1000,
 ) -> Interval:
-    """Bound the accuracy of each model minus that of model 1, with one confidence for all models together.
+    """Return limits of each model's accuracy minus that of model 1, with one confidence for all models together.
 
     `measure` may be any performance measure that averages right decisions. `decisions` has model 1 first, `rng` draws
-    the bootstrap weights, and the result has shape (models,).
+    the bootstrap multipliers, and the result has shape (models,).
     """
     # accuracy is the selection rate of a model that selects the rows which this one decides rightly
     right = (decisions.predictions == decisions.labels).astype(np.uint8)
@@ -183,7 +186,7 @@ def accuracy_changes(
 
 
 def _strata(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Groups, FloatArray]:
-    """Group the rows that the measure averages, all or those of each label, and return the weight of each group."""
+    """Return the rows as groups over which a measure averages (all rows, or each label), and the weights of groups."""
     labels = decisions.labels
     if measure.is_pooled:
         return Groups.everyone(len(labels)), np.ones(1)
@@ -192,7 +195,7 @@ def _strata(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Groups, 
 
 
 def _criticals(noise: FloatArray, present: BoolArray, confidence: float, *, single: bool) -> Criticals:
-    """Find critical values of the changes and sums of every pair and, with several pairs, of the signed differences.
+    """Return critical values of changes and sums in all pairs of groups and, with several pairs, of signed differences.
 
     Sums of models that agree vary together, their changes do not, so each kind gets its own critical value.
     """
@@ -215,7 +218,7 @@ def _narrower(
     present: BoolArray,
     confidence: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Replace max-t limits by Bonferroni limits, on each side where these are narrower.
+    """Return the given max-t limits, replaced by Bonferroni limits on each side where these are narrower.
 
     The choice depends on the critical values alone, not on any estimate, so either set of limits stays valid.
     """
@@ -228,13 +231,13 @@ def _narrower(
 
 
 def small_groups(scores: Scores, rates: Sequence[Rate], minimum: int) -> BoolArray:
-    """Mark the groups with fewer than the minimum of trials in one of the rates, shape (models, groups)."""
+    """Return a mask of the groups with fewer than `minimum` trials in one of the rates, shape (models, groups)."""
     trials = [np.broadcast_to(FRACTIONS[rate](scores.counts)[1], scores.counts.selected.shape[:-1]) for rate in rates]
     return np.asarray(np.min(trials, axis=0) < minimum)
 
 
 class ChosenComparison(NamedTuple):
-    """The change of the gap from model 1 to one other model, and the verdict; None where nothing can be compared."""
+    """The change of the gap from model 1 to one other model, and the verdict, None where nothing can be compared."""
 
     change: Interval
     verdict: Verdict | None
@@ -243,12 +246,11 @@ class ChosenComparison(NamedTuple):
 def compare_chosen(
     decisions: Decisions, model: int, gap: Gap, *, confidence: float = 0.95, margin: float = 0.0
 ) -> ChosenComparison:
-    """Bound the change of the gap from model 1 to a model that was chosen without looking at these rows.
+    """Return limits and verdict on the change of the gap from model 1 to a model chosen without looking at these rows.
 
-    `model` is the position of the model in `decisions`, whose first is model 1; rows of groups that are set aside
-    change nothing, and a gap that changes by no more than `margin` is the same. There is no verdict, and the interval
-    is all that is possible, where the gap is undefined or there is only one group. A model that decides all rows alike
-    has no verdict.
+    `model` is the position of the model in `decisions`, whose first is model 1. Rows of groups that are excluded from
+    comparison are ignored. The verdict is "same" where both limits are no farther from 0 than `margin`; it is None
+    where the gap is undefined, there is only one group, or the model decides all rows alike.
     """
     pair = replace(decisions, predictions=decisions.predictions[[0, model]]).compared()
     rates, present, gaps = GAP_RATES[gap], pair.groups.sizes > 0, getattr(score(pair).gaps, gap)
@@ -265,6 +267,6 @@ def compare_chosen(
 
 
 def is_coarse(decisions: Decisions, model: int, gap: Gap, least: int) -> bool:
-    """Tell whether a rate of the gap has fewer than `least` trials in a compared group of either of two models."""
+    """Tell whether a rate of the gap has fewer than `least` trials in a compared group, for model 1 or the other."""
     pair = replace(decisions, predictions=decisions.predictions[[0, model]]).compared()
     return bool(small_groups(score(pair), GAP_RATES[gap], least)[:, pair.groups.sizes > 0].any())

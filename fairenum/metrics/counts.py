@@ -21,7 +21,7 @@ _CELLS_AT_ONCE = 4_000_000  # 32 MB of float64: the largest temporary array
 
 
 def freeze(record: object) -> None:
-    """Make every array of a dataclass read-only, including those in mappings."""
+    """Make every array in the fields of a dataclass read-only, including arrays in mappings."""
     for value in (getattr(record, one.name) for one in fields(record)):  # type: ignore[arg-type]
         for array in value.values() if isinstance(value, Mapping) else (value,):
             if isinstance(array, np.ndarray):
@@ -41,8 +41,8 @@ class Decisions:
     weights
         The weight of each row; None if all count alike.
     drawn
-        The share of their table that the rows are, if they were drawn with labels and groups in its proportions; 1 for
-        any other rows.
+        The share of their table that the rows are, if they are a sample stratified by label and group; 1 for any other
+        rows.
     """
 
     predictions: BitArray
@@ -69,17 +69,17 @@ class Decisions:
 
     @property
     def is_constant(self) -> BoolArray:
-        """Mark the models that decide all rows of the compared groups alike: they have no gap, and no use."""
+        """A mask of the models that decide all rows of the compared groups alike: they have no gap, and no use."""
         predictions = self.compared().predictions
         return np.asarray((predictions == predictions[:, :1]).all(1))
 
     @property
     def is_identical(self) -> BoolArray:
-        """Mark the models that decide every row as model 1 does."""
+        """A mask of the models that decide every row as model 1 does."""
         return np.asarray((self.predictions == self.predictions[0]).all(1))
 
     def compared(self) -> Self:
-        """Keep only the rows of the compared groups."""
+        """Return the decisions about the rows of the compared groups only."""
         groups = self.groups
         if not groups.aside:
             return self
@@ -88,15 +88,15 @@ class Decisions:
         return replace(kept, groups=kept.groups.narrowed(groups.compared))
 
     def folded(self) -> Self:
-        """Merge the groups that are set aside into one."""
+        """Return the decisions with all groups that are not compared merged into one."""
         return replace(self, groups=self.groups.folded())
 
     def shared(self) -> Self:
-        """Keep of each model's selected rows only those that model 1 selects, too."""
+        """Return the decisions with only those rows selected that model 1 selects, too."""
         return replace(self, predictions=self.predictions & self.predictions[0])
 
     def distinct(self) -> tuple[Decisions, FloatArray, FloatArray]:
-        """Merge rows of equal group, label and decisions; return them with sums of weights and of squared weights.
+        """Merge rows of equal group, label and decisions; return them with their sums of weights and squared weights.
 
         The result is cached.
         """
@@ -128,8 +128,8 @@ class Decisions:
 class Confusion:
     """Counts of rows and of selected rows, by group and label.
 
-    The last axis is the label (0, 1), the one before it the group, the one before that the model. Where many
-    weightings are counted at once, they are the first axis.
+    The last axis is the label (0, 1), the one before it the group, the one before that the model. Where rows are
+    counted with several sets of weights at once, these sets are the first axis.
 
     Attributes
     ----------
@@ -155,11 +155,11 @@ class Confusion:
         freeze(self)
 
     def of_groups(self, kept: BoolArray) -> Self:
-        """Keep some of the groups."""
+        """Return the counts of the groups for which `kept` is true."""
         return self._mapped(lambda counts: counts[..., kept, :])
 
     def overall(self) -> Self:
-        """Sum over the groups; the result has no axis of groups."""
+        """Return the counts summed over the groups, without an axis of groups."""
         return self._mapped(lambda counts: np.asarray(counts.sum(-2)))
 
     def _mapped(self, change: Callable[[FloatArray], FloatArray]) -> Self:
@@ -173,7 +173,7 @@ class Confusion:
         return self.total if self.heads is None else self.heads
 
     def of_label(self, label: int) -> Self:
-        """Keep the rows of one label."""
+        """Return the counts with those of the other label set to 0."""
         kept = np.arange(2) == label
         return type(self)(self.total * kept, self.selected * kept)
 
@@ -181,8 +181,8 @@ class Confusion:
 def confusion(decisions: Decisions, weights: FloatArray | None = None) -> Confusion:
     """Count rows and selected rows by group and label, for all models at once.
 
-    `weights`, of shape (rows,) or (weightings, rows), replace the rows' own weights. Without them, rows that have
-    weights are counted together with the squares of those.
+    `weights`, of shape (rows,) or (sets of weights, rows), replace the rows' own weights. Without them, the rows' own
+    weights are summed, and so are their squares.
     """
     if weights is not None:
         return _summed(decisions, weights)
@@ -201,7 +201,7 @@ def _summed(decisions: Decisions, weights: FloatArray) -> Confusion:
 
 
 def checked_weights(weights: ArrayLike, rows: int) -> FloatArray:
-    """Refuse weights that are not one number of at least 0 for each row."""
+    """Return weights as an array; refuse those that are not one number of at least 0 for each row."""
     array = np.asarray(weights, dtype=np.float64)
     if array.shape != (rows,) or not np.all(array >= 0):
         raise DataError(f"weights must be one number >= 0 for each of the {rows} rows, got {array.shape}")
@@ -209,10 +209,10 @@ def checked_weights(weights: ArrayLike, rows: int) -> FloatArray:
 
 
 def cell_sums(values: NDArray[np.generic], decisions: Decisions, weights: FloatArray) -> FloatArray:
-    """Sum weighted values by group and label, one matrix product for each cell.
+    """Return sums of weighted values by group and label, computed by one matrix product for each cell.
 
-    `values` has shape (models, rows). Weights of shape (rows,) give the shape (models, groups, 2), many weightings of
-    shape (weightings, rows) put a first axis before it.
+    `values` has shape (models, rows). Weights of shape (rows,) give the shape (models, groups, 2), several sets of
+    weights of shape (sets, rows) put a first axis before it.
     """
     groups, labels = decisions.groups, decisions.labels
     sums = np.zeros((*weights.shape[:-1], len(values), len(groups.names), 2))
@@ -233,9 +233,10 @@ def blocks(length: int, width: int) -> Iterator[slice]:
 
 
 def _unique_rows(keys: BitArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Find the distinct rows of a table of bytes, sorted: the first of each, the place of every row, and the counts.
+    """Return for the distinct rows of a table their first indices, the position of every row among them, and counts.
 
-    If there are many rows, distinct ones are found by hashing eight bytes at a time, and only these are sorted.
+    The distinct rows of bytes are sorted. If there are many rows, distinct ones are found by hashing eight bytes at a
+    time, and only these are sorted.
     """
     whole = np.dtype((np.void, keys.shape[1]))
     if len(keys) <= _SORTED_AT_ONCE:

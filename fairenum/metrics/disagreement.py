@@ -29,9 +29,9 @@ class DecisionMultiplicity:
     changed
         For each model the share of rows that it decides differently from model 1.
     ambiguity, group_ambiguity
-        Share of rows that are flipped.
+        Share of rows that at least one model decides differently from model 1.
     discrepancy, group_discrepancy
-        The largest share of rows that a single model changes.
+        The largest share of rows that a single model decides differently from model 1.
     disagreement, group_disagreement
         Share of rows on which two models differ, averaged over all pairs of models.
     """
@@ -51,7 +51,7 @@ class DecisionMultiplicity:
 
 @dataclass(frozen=True, slots=True)
 class ScoreMultiplicity:
-    """How far apart the probabilities of the models lie.
+    """How far apart the models' probabilities of the favourable outcome lie.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class ScoreMultiplicity:
 
 
 def decision_multiplicity(decisions: Decisions) -> DecisionMultiplicity:
-    """Measure how the models' decisions differ, model 1 first; NaN for a group without rows."""
+    """Measure how often the models, model 1 first, decide differently; results of a group without rows are NaN."""
     bits, groups = decisions.predictions, decisions.groups
     flips = replace(decisions, predictions=bits ^ bits[0])
     is_flipped, discord = np.asarray(flips.predictions.any(0)), _discord(bits)
@@ -102,7 +102,7 @@ def pairwise_disagreement(decisions: Decisions) -> FloatArray:
 def score_multiplicity(
     probabilities: ArrayLike, groups: Groups, weights: FloatArray | None = None
 ) -> ScoreMultiplicity:
-    """Measure how the models' probabilities differ.
+    """Measure how far the models' probabilities differ.
 
     `probabilities` are calibrated, of the favourable outcome, shape (models, rows); averages are weighted by `weights`,
     and are NaN for a group without rows.
@@ -126,11 +126,12 @@ def score_multiplicity(
 
 
 def rashomon_capacity(lowest: FloatArray, highest: FloatArray) -> FloatArray:
-    """Find the Rashomon capacity of each row in bits: how much its decision tells at most about which model made it.
+    """Return the Rashomon capacity of each row in bits: the most an outcome can tell about which model produced it.
 
-    That is the capacity of the channel from model to outcome, min_q max_m KL(p_m || q). KL is convex in p, so with two
-    outcomes only the two extreme models, of probabilities a = `lowest` and b = `highest`, matter, and the best q is
-    equally far from both: logit q = (H(b) - H(a)) / (a - b). No iteration (Blahut-Arimoto) is needed.
+    That is the capacity of the channel from model to outcome, min_q max_m KL(p_m || q), with p_m the distribution of
+    the outcome under model m and q any distribution. KL is convex in p, so with two outcomes only the two extreme
+    models, of probabilities a = `lowest` and b = `highest`, matter, and the best q is equally far from both: logit q =
+    (H(b) - H(a)) / (a - b), with H the entropy. No iteration (Blahut-Arimoto) is needed.
     """
     rise, apart = _entropy(highest) - _entropy(lowest), highest > lowest
     logit = np.divide(rise, lowest - highest, out=np.zeros_like(rise), where=apart)
@@ -145,7 +146,10 @@ def _entropy(chance: FloatArray) -> FloatArray:
 
 
 def _discord(bits: BitArray) -> FloatArray:
-    """Return for each row the share of pairs of models that differ: v (k - v) of k (k - 1) / 2 for v of k votes."""
+    """Return for each row the share of pairs of models that differ.
+
+    If v of k models decide favourably, these are v (k - v) of k (k - 1) / 2 pairs.
+    """
     models, votes = len(bits), bits.sum(0, dtype=np.float64)
     return np.asarray(votes * (models - votes) / max(models * (models - 1) / 2, 1))
 

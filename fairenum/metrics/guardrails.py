@@ -22,7 +22,7 @@ WORST = "worst_group_selection_rate"
 
 
 class Subject(NamedTuple):
-    """A quantity that can be guarded: a measure over all rows, between the groups of a column, or in one group."""
+    """A quantity that a guardrail can limit: a measure of all rows, between the groups of a column, or of one group."""
 
     measure: str
     column: str | None = None
@@ -35,16 +35,16 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """Every quantity that can be guarded, for all models on the same rows.
+    """Every quantity that a guardrail can limit, for all models on the same rows.
 
     Attributes
     ----------
     values
-        One value for each model, by quantity; NaN where undefined.
+        For each quantity, one value per model; NaN where undefined.
     primary, metric
         The column and the gap that models are selected by.
     is_constant
-        Models that decide all compared rows alike.
+        Models that decide all rows of the compared groups alike.
     trials
         For each gap, the fewest rows behind a rate of a compared group, one number for each model.
     """
@@ -63,11 +63,15 @@ class Measured:
         return Measured(values, self.primary, self.metric, self.is_constant[:1], trials)
 
     def is_coarse(self, subject: Subject) -> bool:
-        """Tell whether a gap of model 1 is measured on so few rows that one or two of them would break a guardrail."""
+        """Tell whether a gap of model 1 is measured on so few rows that one or two of them could break a guardrail."""
         return subject in self.trials and bool(self.trials[subject][0] < FEW_TRIALS)
 
     def subjects(self, guard: Guard) -> Iterator[Subject]:
-        """List the quantities that a guardrail limits; `other_gaps` covers all other gaps that are not coarse."""
+        """Yield the quantities that a guardrail limits.
+
+        `other_gaps` limits all gaps except the one that models are selected by, and except coarse ones
+        (:meth:`is_coarse`).
+        """
         for subject in self.values:
             if self._is_guarded(subject, guard):
                 yield subject
@@ -100,9 +104,10 @@ class Measured:
         return np.asarray(self.values[subject] - start)
 
     def excess(self, guards: Sequence[Guard], first: Measured | None = None) -> FloatArray:
-        """Return how far each model exceeds each guardrail at its worst quantity, shape (guards, models).
+        """Return how far each model exceeds each guardrail in its worst quantity, shape (guards, models); 0 within it.
 
-        A value that is undefined exceeds nothing.
+        A value that is undefined exceeds nothing. Changes are against `first`, or the first of these models if not
+        given.
         """
         first, models = first or self.first, len(self.is_constant)
         worst = np.zeros((len(guards), models))
@@ -113,7 +118,10 @@ class Measured:
 
 
 def trials_behind(fewest: FloatArray, column: str | None) -> dict[Subject, FloatArray]:
-    """Return the fewest trials behind each gap of a column, given those of each of `RATES`, shape (rates, models)."""
+    """Return the fewest trials behind a rate of each gap of a column.
+
+    `fewest` has the fewest trials of each of `RATES` in a group, shape (rates, models).
+    """
     by_rate = dict(zip(RATES, fewest, strict=True))
     return {Subject(gap, column): np.min([by_rate[rate] for rate in rates], axis=0) for gap, rates in GAP_RATES.items()}
 
@@ -152,24 +160,24 @@ class GroupCounter:
         return Confusion(self._total, self._shaped(np.asarray(degrees, dtype=np.float64).T))
 
     def of_column(self, counts: Confusion, column: int) -> Confusion:
-        """Keep the groups of one column, including those that are not compared."""
+        """Return the counts of the groups of one column, by its index, including groups that are not compared."""
         place = self.places[column]
         return Confusion(counts.total[..., place, :], counts.selected[..., place, :])
 
     def is_constant(self, decided: BoolArray) -> BoolArray:
-        """Mark the models that decide all rows of the compared groups alike."""
+        """Return a mask of the models that decide all rows of the compared groups alike."""
         kept = decided[:, self._compared_rows]
         return np.asarray((kept == kept[:, :1]).all(1))
 
     def gap(self, counts: Confusion, metric: Gap) -> FloatArray:
-        """Measure a gap between the compared groups of the first column."""
+        """Return the gap of each model between the compared groups of the first column."""
         kept = self.of_column(counts, 0).of_groups(self.columns[0].compared)
         present = int(np.count_nonzero(kept.total.sum(-1)))
         rates = [share(*FRACTIONS[rate](kept)) for rate in GAP_RATES[metric]]
         return np.asarray(np.max([spread(rate, present)[0] for rate in rates], axis=0))
 
     def measured(self, decided: BoolArray, performance: FloatArray, metric: Gap, counts: Confusion) -> Measured:
-        """Measure every quantity that can be guarded, given decisions of (models, rows), performance and counts."""
+        """Return every quantity that a guardrail can limit, given decisions (models, rows), performance and counts."""
         overall = self.of_column(counts, 0).overall()
         values: dict[Subject, FloatArray] = {
             Subject("selection_rate"): share(*FRACTIONS["selection_rate"](overall)),
@@ -186,7 +194,7 @@ class GroupCounter:
         return Measured(values, self.columns[0].column, metric, self.is_constant(decided), behind)
 
     def _behind(self, trials: FloatArray, number: int, counts: Confusion) -> dict[Subject, FloatArray]:
-        """Return the fewest trials behind each gap of one column, given the trials of all rates in all groups."""
+        """Return the fewest trials behind a rate of each gap of one column, given all rates' trials in all groups."""
         groups = self.columns[number]
         places = np.flatnonzero(groups.compared) + self.places[number].start
         places = places[counts.total[0, places].sum(-1) > 0.0]

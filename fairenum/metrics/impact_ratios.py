@@ -26,10 +26,10 @@ from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Fraction, Scores
 
 
 def impact_ratios(scores: Scores, best: int, confidence: float = 0.95) -> Interval:
-    """Bound the selection rate of each group as a share of that of the group `best`, shape (models, groups).
+    """Return limits of each group's selection rate as a share of that of the group `best`, shape (models, groups).
 
-    Each interval has the confidence by itself and takes the group to compare with as given, whose own ratio is exactly
-    1.
+    Each interval has the confidence by itself, and takes the choice of `best` as given; the ratio of `best` itself is
+    exactly 1.
     """
     rates = rate_intervals(scores.counts, confidence=confidence)
     top = rates[:, [best]]
@@ -41,12 +41,13 @@ RATIO_RATES = {metric.ratio: GAP_RATES[metric.key] for metric in METRICS}
 
 
 def ratio_intervals(scores: Scores, name: Ratio, confidence: float = 0.95) -> Interval:
-    """Bound the ratio of the smallest to the largest rate of each model, shape (models,).
+    """Return limits of the ratio of the smallest to the largest rate of each model, shape (models,).
 
-    Each model's interval has the confidence by itself; groups that are set aside have no part in it. The ratio is that
-    of some pair of groups, so for the smallest of all lower limits each limit needs to hold only by itself: whichever
-    pair it is, its own limit holds. The ratio is at most every ratio of two groups, so the upper limits have to hold
-    for all pairs together. A single group has the ratio 1.
+    Each model's interval has the confidence by itself; groups that are excluded from comparison have no part in it. The
+    ratio is that of some pair of groups. So the smallest of all pairs' lower limits is a lower limit of it even if each
+    holds only by itself: whichever pair it is, the limit of this pair holds. The ratio is at most that of every pair,
+    so the smallest of all upper limits is an upper limit only if these hold for all pairs together. A single group has
+    the ratio 1.
     """
     present = (scores.by_group.count > 0) & scores.groups.compared
     rates = RATIO_RATES[name]
@@ -59,7 +60,10 @@ def ratio_intervals(scores: Scores, name: Ratio, confidence: float = 0.95) -> In
 
 
 def _pairs(fraction: Fraction, critical: float) -> Interval:
-    """Divide every group by every other, with limits of at most 1, the most that the smallest ratio can be."""
+    """Return limits of the ratio of every group's rate to every other's, cut at 1.
+
+    The smallest of these ratios cannot exceed 1.
+    """
     limits = rate_limits(*fraction, critical)
     pairs = ratio(limits[:, :, None], limits[:, None, :])
     others = ~np.eye(limits.estimate.shape[1], dtype=np.bool_)
@@ -72,7 +76,7 @@ LABELLED_RATES = tuple(rate for rate in RATES.values() if rate.needs_label)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Headcount:
-    """Numbers of rows and of selected rows in each group, whatever their weights; small groups are marked."""
+    """Numbers of rows and of selected rows in each group, not weighted, and a mask of small groups."""
 
     rows: IntArray
     selected: FloatArray
@@ -89,9 +93,9 @@ def impact_table(
     confidence: float,
     has_label: bool = True,
 ) -> GroupTable:
-    """Make the adverse-impact table of one model, the first of the scores.
+    """Return the adverse-impact table of one model, the first of the scores.
 
-    `rank` is the model's number in the table, others are compared with the group `reference`, and each interval has the
+    `rank` is the number of the model in the table. Differences are to the group `reference`, and each interval has the
     confidence by itself. Rates that need labels are left out without `has_label`.
     """
     groups, rate = scores.groups, scores.by_group.selection_rate[0]
@@ -126,7 +130,7 @@ def impact_table(
 
 
 def _against_label(counts: Confusion, confidence: float) -> dict[str, list[Estimate]]:
-    """Bound the rates that need labels, and the share of favourable labels."""
+    """Return limits of the rates that need labels, and of the share of favourable labels, by column of the table."""
     found = {rate.column: estimates(rate_intervals(counts, rate.key, confidence)[0]) for rate in LABELLED_RATES}
     return found | {BASE_RATE.column: estimates(rate_limits(*effective(_base, counts), normal_critical(confidence))[0])}
 
@@ -137,7 +141,7 @@ def _base(counts: Confusion) -> Fraction:
 
 
 def most_selected(rate: FloatArray, compared: BoolArray, is_small: BoolArray) -> int | None:
-    """Find the compared group of the highest rate, leaving out small groups if others remain.
+    """Return the index of the compared group of the highest rate, without small groups if others remain; or None.
 
     A group of one row with a rate of 1 is no measure for the others.
     """

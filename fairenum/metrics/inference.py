@@ -3,13 +3,14 @@
 Rates have Wilson or Clopper-Pearson limits, differences Newcombe's, gaps Tukey-Kramer or Feldman-Cousins limits; parity
 is tested by the score (chi-squared) test or Fisher's exact test.
 
-A gap is the largest of many differences, so it is never negative, and looks large in small groups even where
-all groups are treated alike. Its interval therefore comes from the *signed* differences: it starts at 0 if
-none of them is shown to differ from 0. (A bootstrap of the gap itself never reaches 0 and is no test.)
+A gap is the largest of many differences, so it is never negative, and looks large in small groups even where all groups
+are treated alike. Its interval therefore comes from the *signed* differences: it starts at 0 if none of them is shown
+to differ from 0. (A bootstrap of the gap itself never reaches 0 and is no test.)
 
-The gap of one pair of groups is the size of one signed difference. :func:`folded_limits` bounds such a size as Feldman
-and Cousins (1998) do: a true size is kept if the sample is among those that support it best in comparison with the
-size that fits the sample most.
+The gap of one pair of groups is the absolute value, or size, of one signed difference. :func:`folded_limits` bounds it
+as Feldman and Cousins (1998) do: for each true size, samples are ordered by their likelihood relative to the largest
+likelihood under any size, and the first ones are accepted until their probability is the confidence; the interval
+consists of the true sizes that accept the sample at hand.
 
 A row is one person. Rows with weights count as a smaller number of equally weighted rows
 (:func:`~fairenum.metrics.intervals.effective`).
@@ -44,7 +45,7 @@ HALVINGS = 40  # bisection steps on the share of the error that lies below
 
 
 class _Table(NamedTuple):
-    """Squared true sizes, with the squares of the smallest and the largest sample that each is compatible with."""
+    """Squares of true sizes, and of the smallest and the largest sample with which each size is compatible."""
 
     sizes: FloatArray
     least: FloatArray
@@ -52,11 +53,11 @@ class _Table(NamedTuple):
 
 
 def folded_limits(sample: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
-    """Bound the absolute value of a normal mean by Feldman and Cousins' unified limits, in standard errors.
+    """Return limits of the absolute value of a normal mean by Feldman and Cousins, in standard errors.
 
-    `sample` is the absolute value of the estimate. The limits hold with the confidence whatever the truth is; below a
-    confidence of 0.8 they are t - z and t + z. Lower limits are 0 where the sample is no farther from 0 than
-    :func:`normal_critical`.
+    `sample`, t below, is the absolute value of the estimate in standard errors; z is :func:`normal_critical`. The
+    limits hold with the confidence whatever the true mean is; below a confidence of 0.8 they are t - z, or 0 if that is
+    negative, and t + z. The lower limit is 0 where t is at most z.
     """
     critical, square = normal_critical(confidence), sample**2
     if confidence < LEAST_CONFIDENCE:
@@ -88,23 +89,26 @@ def _table(confidence: float) -> _Table:
 
 
 def _region(below: FloatArray, confidence: float, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the squares between which samples lie with this confidence, given the probability of lying below."""
+    """Return the ends of a region that has a squared sample with this probability, given the probability below it."""
     least, largest = (stats.ncx2.ppf(chance, 1, sizes) for chance in (below, below + confidence))
     return np.asarray(least), np.asarray(largest)
 
 
 def _support(samples: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Return log f(t; d) - max log f(t; .), given squares of samples t and of sizes d."""
+    """Return log f(t; d) minus its maximum over d, given squares of t and d.
+
+    f(t; d) is the density of a sample t, the absolute value of a normal number of mean d and variance 1.
+    """
     return _log_density(np.sqrt(samples * sizes), sizes) - _best(samples)
 
 
 def _log_density(product: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Return the logarithm of f(t; d) / f(t; 0) = cosh(t d) exp(-d^2 / 2), given t d and d^2."""
+    """Return the logarithm of f(t; d) / f(t; 0) = cosh(t d) exp(-d^2 / 2), given t d and d^2; f as in `_support`."""
     return np.asarray(np.logaddexp(product, -product) - np.log(2) - sizes / 2)
 
 
 def _best(samples: FloatArray) -> FloatArray:
-    """Return the largest log f(t; d) / f(t; 0) over d, given squares of t.
+    """Return the maximum of log(f(t; d) / f(t; 0)) over d, given squares of t; f as in `_support`.
 
     It is at d = t tanh(t d), so that t d = u for t^2 = u / tanh(u) and d^2 = u tanh(u); up to t = 1 it is at d = 0.
     """
@@ -118,7 +122,7 @@ FEWEST_EXPECTED = 5  # the textbook limit below which the normal approximation o
 
 
 def rate_intervals(counts: Confusion, rate: Rate = "selection_rate", confidence: float = 0.95) -> Interval:
-    """Bound a rate in each group, shape (models, groups); each interval has the confidence by itself.
+    """Return limits of a rate in each group, shape (models, groups); each interval has the confidence by itself.
 
     `counts` are ``scores.counts``, or ``scores.counts.overall()`` for all rows together.
     """
@@ -128,10 +132,10 @@ def rate_intervals(counts: Confusion, rate: Rate = "selection_rate", confidence:
 def signed_differences(
     scores: Scores, rate: Rate = "selection_rate", reference: str | None = None, confidence: float = 0.95
 ) -> Interval:
-    """Bound the rate of each group minus that of the reference group, shape (models, groups).
+    """Return limits of the rate of each group minus that of the reference group, shape (models, groups).
 
-    Each interval has the confidence by itself. The reference is the largest group if none is named; its difference is
-    0.
+    Each interval has the confidence by itself. The reference is the largest compared group if none is named; its own
+    difference is 0.
     """
     position = scores.groups.reference(reference)
     rates = rate_intervals(scores.counts, rate, confidence)
@@ -140,17 +144,17 @@ def signed_differences(
 
 
 def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: float | None = None) -> Interval:
-    """Bound the gap of each model, shape (models,); each interval has the confidence by itself.
+    """Return limits of the gap of each model, shape (models,); each interval has the confidence by itself.
 
-    If every signed difference is at least l, the gap is at least max(0, max l), so the lower limits have to hold for
-    all pairs together. The gap is at most the upper limit of the pair that is truly the widest, so for the largest of
-    all upper limits each needs to hold only by itself: whichever pair is the widest, its own limit holds. Where one
-    pair is much the widest, the limits fail as often as its own two do, and these share the error; where all groups are
-    alike, only the lower one can fail. For one pair in one rate, and 30 trials or more, :func:`folded_limits` allows
-    for that.
+    Let l be a lower and u an upper limit of each signed difference between two groups. If all l hold together, the gap
+    is at least max(0, max l). The gap is at most the u of the pair that is truly the widest, so for max u each u needs
+    to hold only by itself: whichever pair is the widest, its own limit holds. Where one pair is by far the widest, the
+    interval fails as often as l or u of that pair does, so these two share the error. Where all groups have the same
+    rate, only the lower limit can fail. For one pair in one rate, and 30 trials or more, :func:`folded_limits` makes
+    use of that.
 
-    Groups that are set aside have no part in it. `critical` is the number of standard errors of every limit, where
-    limits are to hold for all models together.
+    Groups that are excluded from comparison have no part in it. `critical` is the number of standard errors of every
+    limit, where limits are to hold for all models together.
     """
     present = (scores.by_group.count > 0) & scores.groups.compared
     counts, rates = scores.counts.of_groups(present), GAP_RATES[gap]
@@ -173,7 +177,7 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
 
 
 def _folded(signed: Interval, confidence: float) -> Interval:
-    """Bound the size of a signed difference, given its limits of this confidence.
+    """Return limits of the absolute value of a signed difference, given limits of the difference at this confidence.
 
     The distances from estimate to limit, towards 0 and away from it, give the standard error of either side.
     """
@@ -187,11 +191,12 @@ def _folded(signed: Interval, confidence: float) -> Interval:
 
 
 def parity_p_values(scores: Scores, rate: Rate = "selection_rate", reference: str | None = None) -> FloatArray:
-    """Test whether each group has the rate of the reference group, shape (models, groups); each test stands by itself.
+    """Return p-values of tests that each group has the rate of the reference group, shape (models, groups).
 
-    Fisher's exact test where fewer than five rows are expected in a cell, else the score test z^2 = (p - q)^2 / (r (1 -
-    r) (1 / n + 1 / m)) with the pooled rate r. The p-value is NaN for the reference group, the largest if none is
-    named, and where a rate is undefined.
+    Each test stands by itself. It is Fisher's exact test where fewer than five rows are expected in a cell of the 2 x 2
+    table, else the score test z^2 = (p - q)^2 / (r (1 - r) (1 / n + 1 / m)) for rates p and q in n and m trials, and
+    the pooled rate r. The p-value is NaN for the reference group, the largest compared one if none is named, and where
+    a rate is undefined.
     """
     position = scores.groups.reference(reference)
     outcomes, trials = np.broadcast_arrays(*effective(FRACTIONS[rate], scores.counts))
@@ -203,11 +208,12 @@ def parity_p_values(scores: Scores, rate: Rate = "selection_rate", reference: st
 
 
 def detectable_differences(scores: Scores, reference: str | None = None, confidence: float = 0.95) -> FloatArray:
-    """Find the smallest true difference in selection rate to the reference group that is detected with power 0.8.
+    """Return the smallest true difference in selection rate to the reference group that is detected with power 0.8.
 
-    It is (z_confidence + z_power) sqrt(r (1 - r) (1 / n + 1 / m)), where r is the first model's rate over all rows. The
-    result has shape (groups,) and is at most 1, which says that no difference is detectable; NaN for the reference
-    group, the largest if none is named.
+    It is (z_confidence + z_power) sqrt(r (1 - r) (1 / n + 1 / m)), where z are normal quantiles, r is the first model's
+    rate over all rows, and n and m are the rows of the two groups. The result has shape (groups,) and is at most 1,
+    which means that no difference is detectable; NaN for the reference group, the largest compared one if none is
+    named.
     """
     position = scores.groups.reference(reference)
     outcomes, trials = (part[0] for part in np.broadcast_arrays(*effective(FRACTIONS["selection_rate"], scores.counts)))

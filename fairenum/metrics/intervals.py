@@ -24,17 +24,17 @@ from fairenum.metrics.rates import Fraction, share
 
 
 def plain(number: float) -> float | None:
-    """Return a number as documents hold it: None if it is undefined or infinite, and 0 for -0."""
+    """Return a number as JSON documents hold it: None if it is undefined or infinite, and 0 for -0."""
     return float(number) + 0.0 if math.isfinite(number) else None
 
 
 def estimate(value: float, low: float = math.nan, high: float = math.nan) -> Estimate:
-    """Return an estimate with its limits as documents hold it."""
+    """Return an `Estimate` of a value and its limits, each of them None if undefined or infinite."""
     return Estimate(plain(value), plain(low), plain(high))
 
 
 def estimates(interval: Interval) -> list[Estimate]:
-    """Return the estimates of an interval with their limits as documents hold them."""
+    """Return a list with an `Estimate` for each entry of an interval."""
     return list(map(estimate, interval.estimate, interval.lower, interval.upper))
 
 
@@ -45,7 +45,7 @@ Index = int | slice | EllipsisType | list[int] | None
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Estimates with lower and upper limits; an undefined estimate is NaN, limited by the possible range alone."""
+    """Estimates with lower and upper limits; limits of an undefined estimate (NaN) are those of all possible values."""
 
     estimate: FloatArray
     lower: FloatArray
@@ -58,7 +58,7 @@ class Interval:
         return type(self)(self.estimate[index], self.lower[index], self.upper[index])
 
     def where(self, condition: BoolArray, other: Interval | float = 0.0) -> Self:
-        """Replace estimate and limits, where the condition does not hold, by another interval or a certain value."""
+        """Return this interval where the condition holds, and elsewhere `other`: an interval, or an exact number."""
         if not isinstance(other, Interval):
             other = Interval(*[np.asarray(other, np.float64)] * 3)
         parts = ((self.estimate, other.estimate), (self.lower, other.lower), (self.upper, other.upper))
@@ -66,29 +66,33 @@ class Interval:
 
     @property
     def centred(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Estimate, lower and upper limit, with the middle of the limits in the place of an undefined estimate."""
+        """Estimate, lower and upper limit; an undefined estimate is replaced by the middle of its limits."""
         middle = (self.lower + self.upper) / 2
         return np.where(np.isnan(self.estimate), middle, self.estimate), self.lower, self.upper
 
 
 @lru_cache(maxsize=256)
 def normal_critical(confidence: float) -> float:
-    """Return the normal critical value of a single two-sided interval."""
+    """Return the normal critical value of a single two-sided interval, in standard errors."""
     return float(stats.norm.ppf((1 + confidence) / 2))
 
 
 @lru_cache(maxsize=256)
 def tukey_critical(confidence: float, groups: int) -> float:
-    """Return the Tukey-Kramer critical value, at which all differences between several groups hold together.
+    """Return the Tukey-Kramer critical value, at which the limits of all differences between groups hold together.
 
     It comes from the studentised range, is conservative for groups of unequal precision (proved by Hayter in 1984), and
-    equals :func:`normal_critical` for two groups. Results are kept, as each takes long.
+    equals :func:`normal_critical` for two groups. Results are cached, as each takes long to compute.
     """
     return float(stats.studentized_range.ppf(confidence, max(groups, 2), np.inf) / np.sqrt(2))
 
 
 def wilson(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
-    """Bound a rate by Wilson's score interval, where (p - x / n)^2 = z^2 p (1 - p) / n; from 0 to 1 without trials."""
+    """Return Wilson's score interval of a rate; from 0 to 1 without trials.
+
+    With x outcomes in n trials and the critical value z, the limits are the solutions p of (p - x / n)^2 = z^2 p (1 -
+    p) / n.
+    """
     slack = critical**2
     variance = np.nan_to_num(share(outcomes * (trials - outcomes), trials))
     centre = (outcomes + slack / 2) / (trials + slack)
@@ -97,9 +101,10 @@ def wilson(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interva
 
 
 def clopper_pearson(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
-    """Bound a rate by the exact, conservative limits of Clopper and Pearson; from 0 to 1 without trials.
+    """Return the exact, conservative limits of Clopper and Pearson for a rate; from 0 to 1 without trials.
 
-    Outcomes and trials need not be whole numbers. Each limit may fail as often as a normal number exceeds `critical`.
+    Outcomes and trials need not be whole numbers. Each limit may fail as often as a standard normal number exceeds
+    `critical`.
     """
     tail, rest = stats.norm.sf(critical), trials - outcomes
     # where there is nothing on one side, its limit is certain; any number above 0 keeps the other side defined
@@ -109,7 +114,7 @@ def clopper_pearson(outcomes: FloatArray, trials: FloatArray, critical: float) -
 
 
 def rate_limits(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
-    """Bound a rate: by Clopper and Pearson's exact limits below 30 trials, by Wilson's from there on.
+    """Return limits of a rate: Clopper and Pearson's exact ones below 30 trials, Wilson's from there on.
 
     Wilson's limits have their nominal coverage on average, but less for one to five trials, and a gap among small
     groups is the largest of many such rates. Rows with weights are given as their effective number (:func:`effective`).
@@ -124,10 +129,11 @@ def rate_limits(outcomes: FloatArray, trials: FloatArray, critical: float) -> In
 
 
 def difference(left: Interval, right: Interval) -> Interval:
-    """Bound the difference of two independent quantities by Newcombe's hybrid interval (MOVER).
+    """Return Newcombe's hybrid interval (MOVER) of the difference between two independent quantities.
 
-    The distance from estimate to limit is sqrt((p - l)^2 + (u' - p')^2) downwards and likewise upwards. The quantities
-    come from different rows.
+    The quantities come from different rows. With estimate p and limits l, u of `left`, and p', l', u' of `right`, the
+    distance from the estimate p - p' to its lower limit is sqrt((p - l)^2 + (u' - p')^2), and to its upper limit
+    sqrt((u - p)^2 + (p' - l')^2).
     """
     (p, low, high), (q, other_low, other_high) = left.centred, right.centred
     return Interval(
@@ -138,11 +144,11 @@ def difference(left: Interval, right: Interval) -> Interval:
 
 
 def ratio(left: Interval, right: Interval) -> Interval:
-    """Bound the ratio of two independent quantities of at least 0 by Donner and Zou's interval (MOVER-R, 2012).
+    """Return Donner and Zou's interval (MOVER-R, 2012) of the ratio of two independent quantities of at least 0.
 
-    With A = p p', B = l (2 p - l) and C = u' (2 p' - u') the lower limit is B / (A +
-    sqrt(A^2 - B C)), and the upper one comes from u and l' alike. The ratio is NaN where the divisor is 0, and its
-    upper limit infinite where the divisor may be 0.
+    With estimate p and limits l, u of `left`, and p', l', u' of `right`, let A = p p', B = l (2 p - l) and C = u' (2 p'
+    - u'). The lower limit is B / (A + sqrt(A^2 - B C)), and the upper one comes from u and l' in the same way. The
+    ratio is NaN where the divisor is 0, and its upper limit is infinite where the lower limit of the divisor is 0.
     """
     (p, low, high), (q, least, most) = left.centred, right.centred
     product, floor = p * q, least * (2 * q - least)
@@ -155,10 +161,11 @@ def ratio(left: Interval, right: Interval) -> Interval:
 
 
 def weighted_mean(parts: Interval, weights: FloatArray) -> Interval:
-    """Bound the weighted mean of independent quantities over the last axis, from the limits of each (MOVER).
+    """Return limits of the weighted mean of independent quantities over the last axis (MOVER).
 
-    The distance from estimate to limit is sqrt(sum of (w (p - l))^2) downwards and likewise upwards (Zou and Donner,
-    2008). A part of weight 0 need not be defined; a single part stays as it is.
+    With weights w, estimates p and limits l and u of the parts, the distance from the mean to its lower limit is
+    sqrt(sum of (w (p - l))^2), and to its upper limit sqrt(sum of (w (u - p))^2) (Zou and Donner, 2008). A part of
+    weight 0 need not be defined; a single part is returned as it is.
     """
     if parts.estimate.shape[-1] == 1:
         return parts[..., 0]
@@ -172,7 +179,7 @@ def weighted_mean(parts: Interval, weights: FloatArray) -> Interval:
 
 
 def pairwise(groups: Interval, present: BoolArray) -> Interval:
-    """Bound the difference between every two groups; the last axis, of groups, becomes two.
+    """Return limits of the difference between every two groups; the last axis, of groups, becomes two.
 
     Groups that are not present, and each group against itself, differ by exactly 0.
     """
@@ -187,16 +194,18 @@ IMAGINARY = 4.0  # rows added to those of a label, as a variance estimated from 
 
 
 def effective(fraction: Callable[[Confusion], Fraction], counts: Confusion) -> Fraction:
-    """Scale outcomes and trials to the effective sample size: equally weighted rows that give the same variance.
+    """Return outcomes and trials scaled to the number of equally weighted rows that give the same variance.
 
-    With p = sum w x / sum w over the trials, the size is p (1 - p) / V, where V = sum w^2 (x - p)^2 / (sum w)^2 is the
-    linearised variance (it includes the design effect, also where weights go with outcomes), but no more than Kish's
-    (sum w)^2 / sum w^2, as a handful of outcomes must not give more precision than their weights allow.
+    Let w be the weight of a trial, and x be 1 if it is an outcome and 0 if not. The rate is p = sum w x / sum w, with
+    the linearised variance V = sum w^2 (x - p)^2 / (sum w)^2, which includes the design effect, also where weights
+    depend on outcomes. The effective number of trials is p (1 - p) / V, but no more than Kish's (sum w)^2 / sum w^2, as
+    a handful of outcomes must not give more precision than their weights allow.
 
-    Let u = w (x - p) for a trial and 0 for another row, U_l the sum of u over the n_l rows of label l, and f the share
-    of the table that was drawn with labels in proportion. Within a label u varies by chance; how often the label occurs
-    varies with the table, which has 1 / f times as many rows. So sum u^2 in V becomes sum u^2 - (1 - f) sum_l U_l^2 /
-    n_l. A rate among the rows of one label alone gains nothing, as its U_l is 0.
+    If the rows are a share f of their table, drawn in proportion to labels, V is smaller. Let u = w (x - p) for a trial
+    and 0 for another row, and U_l the sum of u over the n_l rows of label l. Within a label, u varies by chance; the
+    share of each label varies only as in the whole table, which has 1 / f times as many rows. So the sum of u^2 in V
+    becomes sum u^2 - (1 - f) sum_l U_l^2 / n_l. For a rate among the rows of one label V stays the same, as its U_l is
+    0.
 
     Rows without weights that were not drawn in proportion are returned as they are counted.
     """
@@ -223,7 +232,7 @@ def effective(fraction: Callable[[Confusion], Fraction], counts: Confusion) -> F
 
 
 def _between(fraction: Callable[[Confusion], Fraction], counts: Confusion, rate: FloatArray) -> FloatArray:
-    """Return the part of the sum of squares between the labels, shrunk towards 0 where a label has few rows."""
+    """Return the sum of U_l^2 / n_l over the labels l, as in `effective`, made smaller where a label has few rows."""
     parts = []
     for label in (0, 1):
         outcomes, trials = fraction(counts.of_label(label))
@@ -233,14 +242,14 @@ def _between(fraction: Callable[[Confusion], Fraction], counts: Confusion, rate:
 
 
 class Overlap(NamedTuple):
-    """Counts of the rows that two models share in one group.
+    """Counts of the rows of one group that are trials of a rate under both a model and model 1.
 
     Attributes
     ----------
     outcomes
-        Rows that are outcomes of both.
+        Rows that are outcomes under both.
     trials
-        Rows that are trials of both.
+        Rows that are trials under both.
     model_outcomes, first_outcomes
         Outcomes of the model that are trials of model 1, and outcomes of model 1 that are trials of the model.
     """
@@ -252,7 +261,7 @@ class Overlap(NamedTuple):
 
 
 class PairedCounts(NamedTuple):
-    """A model paired with model 1: outcomes and trials of both, and their overlap."""
+    """Outcomes and trials of a rate under a model and under model 1, and counts of rows that are trials of both."""
 
     model: Fraction
     first: Fraction
@@ -260,13 +269,21 @@ class PairedCounts(NamedTuple):
 
 
 def paired_change(model: Fraction, first: Fraction, overlap: Overlap, critical: float) -> Interval:
-    """Bound the change of a rate between two models in the same group, by Bonett and Price's paired interval.
+    """Return Bonett and Price's interval of the change of a rate from model 1 to another model in the same group.
 
-    Each rate is x / n over its own trials; as the models share rows, they share most of the error. As in Agresti's
-    adjustments, add h = z^2 / 4 imaginary rows that are an outcome of the one model only, and h of the other only: p =
-    (x + h) / (n + 2 h), m = n + 2 h. The linearised change p - p' has the variance p (1 - p) / m + p' (1 - p') / m' - 2
-    c, where c = sum of (x_i - p n_i) (x'_i - p' n'_i) / (m m'). For equal trials and z = 2 this is Bonett and Price's
-    interval.
+    Both rates are over nearly the same rows, so their errors are correlated. Let x_i be 1 if row i is an outcome under
+    the model, else 0, and t_i likewise if it is a trial; x'_i and t'_i are the same under model 1. With the critical
+    value z, h = z^2 / 4 imaginary trials of both are added that are outcomes under the model only, and h that are
+    outcomes under model 1 only (as in Agresti's adjustments)::
+
+        m = sum_i t_i + 2 h        p = (sum_i x_i + h) / m        (m' and p' likewise)
+
+    The limits are p - p' -+ z sqrt(V), cut to [-1, 1], with the variance of the linearised change::
+
+        V = p (1 - p) / m + p' (1 - p') / m' - 2 C / (m m')        C = sum_i (x_i - p t_i) (x'_i - p' t'_i)
+
+    where the sum C includes the imaginary trials. The estimate is the change of the rates without these. For equal
+    trials and z = 2 this is exactly the interval of Bonett and Price.
     """
     added = critical**2 / 4
     trials, other_trials = model[1] + 2 * added, first[1] + 2 * added
@@ -277,11 +294,11 @@ def paired_change(model: Fraction, first: Fraction, overlap: Overlap, critical: 
 
 
 def weighted_change(sums: PairedCounts, squares: PairedCounts, critical: float) -> Interval:
-    """Bound the change of a rate between two models where rows have weights.
+    """Return limits of the change of a rate from model 1 to another model where rows have weights.
 
-    As in :func:`paired_change`, with sums of weights in means and sums of squared weights in variances. Weights are
-    scaled by sum w / sum w^2 over the trials, which makes both sums Kish's number of rows, so that an imaginary row
-    counts as one of these. Equal weights give the interval of :func:`paired_change`.
+    They are those of :func:`paired_change`, with sums of weights in means and sums of squared weights in variances.
+    Weights w are scaled by sum w / sum w^2 over the trials, which makes both sums equal to Kish's number of rows, so
+    that an imaginary trial counts as one of these. Equal weights give the interval of :func:`paired_change`.
     """
     added = critical**2 / 4
     (rate, trials, scale), (other, other_trials, other_scale) = (
@@ -299,7 +316,7 @@ def weighted_change(sums: PairedCounts, squares: PairedCounts, critical: float) 
 
 
 def _covariance(overlap: Overlap, rate: FloatArray, other: FloatArray, added: float) -> FloatArray:
-    """Sum (x - p n) (x' - p' n') over the rows of both models, including the imaginary rows."""
+    """Return the sum C of `paired_change`, which includes the imaginary trials."""
     return np.asarray(
         overlap.outcomes
         - other * (overlap.model_outcomes + added)
@@ -314,14 +331,14 @@ def _change_interval(estimate: FloatArray, centre: FloatArray, variance: FloatAr
 
 
 def _scaled(sums: Fraction, squares: Fraction, added: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return rate and trials including the imaginary rows, and the factor that scales the weights."""
+    """Return rate and trials, both with the imaginary trials, and the factor that scales the weights."""
     scale = np.nan_to_num(share(sums[1], squares[1]))
     trials = scale * sums[1] + 2 * added
     return (scale * sums[0] + added) / trials, trials, scale
 
 
 def _scatter(squares: Fraction, rate: FloatArray, scale: FloatArray, added: float) -> FloatArray:
-    """Sum the squares of w (x - p), including those of the imaginary rows."""
+    """Return the sum of (w (x - p))^2 over all trials, including the imaginary ones, with scaled weights w."""
     outcomes, trials = scale**2 * squares[0], scale**2 * squares[1]
     return np.asarray((outcomes + added) * (1 - rate) ** 2 + (trials - outcomes + added) * rate**2)
 
@@ -330,7 +347,10 @@ QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 
 
 def mean(values: FloatArray, level: float, least: float = 0.0, most: float = 1.0) -> Estimate:
-    """Return the mean of the defined values with Student's t limits, cut to the possible range; none for one value."""
+    """Return the mean of the defined values with Student's t limits, cut to the possible range.
+
+    A single value has no limits, and without values the mean is undefined.
+    """
     defined = values[~np.isnan(values)]
     if len(defined) == 0:
         return Estimate()
@@ -342,12 +362,12 @@ def mean(values: FloatArray, level: float, least: float = 0.0, most: float = 1.0
 
 
 def mean_change(values: FloatArray, level: float) -> Estimate:
-    """Return the mean of changes of a quantity between 0 and 1, with Student's limits."""
+    """Return the mean of changes of a quantity between 0 and 1, with Student's t limits."""
     return mean(values, level, least=-1.0)
 
 
 def share_of_draws(marks: BoolArray | Sequence[bool], level: float) -> Estimate:
-    """Return the share of marked draws, with the limits of Clopper and Pearson."""
+    """Return the share of draws that are marked, with the limits of Clopper and Pearson."""
     trials, successes = len(marks), int(np.count_nonzero(marks))
     if trials == 0:
         return Estimate()
@@ -356,7 +376,7 @@ def share_of_draws(marks: BoolArray | Sequence[bool], level: float) -> Estimate:
 
 
 def quantiles(values: FloatArray) -> Quantiles | None:
-    """Return five quantiles of the defined values; None if there are none."""
+    """Return five quantiles of the defined values; None if no value is defined."""
     defined = values[~np.isnan(values)]
     if len(defined) == 0:
         return None

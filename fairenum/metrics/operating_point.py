@@ -14,14 +14,14 @@ from fairenum.svm.sparse_or_dense import Matrix
 
 
 class ScoreCut(NamedTuple):
-    """The rows that a score selects.
+    """The rows that a score selects, as ``bits`` of 0 and 1.
 
     Attributes
     ----------
     value
-        The cutoff, in the units of the score's owner.
+        The cutoff in the original score, of which lower values may be the favourable ones.
     tied
-        Rows of equal score that a finer cut would have to divide.
+        Number of rows of equal score of which some, but not all, are needed for the wanted share of rows.
     """
 
     bits: BitArray
@@ -30,10 +30,10 @@ class ScoreCut(NamedTuple):
 
 
 def cut_score(values: FloatArray, cutoff: Cutoff, direction: float, weights: FloatArray | None = None) -> ScoreCut:
-    """Select rows by a score of which higher is favourable.
+    """Return the rows that a cutoff selects by a score of which higher is favourable.
 
-    `cutoff` is a value, a share or the median (a base rate has become a share before), `direction` is the factor that
-    made higher scores favourable, and `weights` count in a share of rows.
+    `cutoff` is a value, a share or the median (a base rate has become a share before). `direction` is the factor, 1 or
+    -1, by which the original score was multiplied so that higher is favourable. `weights` count in a share of rows.
     """
     if cutoff.rule == "median":
         median = float(np.median(values))
@@ -55,14 +55,15 @@ class Cut:
     Attributes
     ----------
     tied
-        Rows of equal decision value that a finer cut would have to divide: all are decided alike.
+        Number of rows of equal decision value of which some, but not all, are needed for the wanted share of rows: all
+        are decided alike. For a fixed threshold, the number of rows on it.
     """
 
     value: float = 0.0
     tied: int = 0
 
     def centred(self, values: FloatArray) -> FloatArray:
-        """Subtract the cut, so that values of at least 0 are favourable; differences within rounding become 0."""
+        """Return values minus the cut, 0 within rounding; results of at least 0 are favourable."""
         moved = values - self.value
         return np.where(np.abs(moved) <= ROUNDING, 0.0, moved)
 
@@ -71,7 +72,7 @@ class Cut:
 class OperatingPoint:
     """The rule by which all models are cut: a share of rows to select or, without one, a common threshold.
 
-    `weights` are those of the rows on which the cut is found.
+    `weights` are those of the rows on which the cut is found; all rows count alike without them.
     """
 
     share: float | None = None
@@ -80,11 +81,11 @@ class OperatingPoint:
 
     @property
     def is_sign(self) -> bool:
-        """Whether models decide by the sign of their values, as they were trained to."""
+        """Whether models decide by the sign of their decision values, as they were trained to."""
         return self.share is None and self.threshold == 0.0
 
     def cut(self, values: FloatArray) -> Cut:
-        """Cut decision values where the share of selected rows comes nearest to the one asked for.
+        """Return the threshold or, if a share is asked for, the cut where the share of selected rows is nearest to it.
 
         Rows of one value are decided alike. The cut lies halfway between the last value that is selected and the first
         that is not, so that no row is decided by rounding; of two equally near shares the larger is taken.
@@ -102,7 +103,7 @@ class OperatingPoint:
 
 
 def _steps(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the distinct values in descending order, the weight of the rows of each, and their number."""
+    """Return the distinct values in descending order, and for each the weight and the number of its rows."""
     order = None if weights is None else np.argsort(values, kind="stable")[::-1]
     ordered = np.sort(values)[::-1] if order is None else values[order]  # np.sort is ten times as fast
     starts = np.flatnonzero(np.diff(ordered, prepend=np.inf) < -ROUNDING)
@@ -112,7 +113,7 @@ def _steps(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, 
 
 
 def _halfway(steps: FloatArray, place: int) -> float:
-    """Return the cut that selects exactly the first `place` values."""
+    """Return the cut that selects exactly the first `place` of the distinct values in descending order."""
     if place == 0:
         return float(steps[0] + 2.0 * ROUNDING)
     if place == len(steps):
@@ -132,16 +133,16 @@ class Decides(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operating:
-    """An operating point with the rows of the selection split, on which cuts are found."""
+    """An operating point with the rows on which every model's cut is found, those of the selection split."""
 
     point: OperatingPoint
     rows: Matrix
 
     def cut(self, model: Decides) -> Cut:
-        """Find the cut of a model."""
+        """Return the cut of a model."""
         return self.point.cut(model.decision_function(self.rows))
 
     def values(self, model: Decides, rows: Matrix) -> FloatArray:
-        """Return the decision values of any rows, minus the cut of the model unless models decide by the sign."""
+        """Return a model's decision values on any rows, minus its cut; unchanged if models decide by the sign."""
         values = model.decision_function(rows)
         return values if self.point.is_sign else self.cut(model).centred(values)

@@ -10,9 +10,9 @@ NOISE = 1e-9  # relative differences below it are rounding
 
 
 def tied_ranks(values: FloatArray) -> IntArray:
-    """Rank numbers from the smallest; numbers that differ by rounding alone share a rank.
+    """Return the rank of each number, 0 for the smallest; numbers that differ by rounding alone share a rank.
 
-    Processors round differently, and decisions by these ranks are equal on all of them.
+    Processors round differently; decisions by these ranks are the same on all of them.
     """
     order = np.argsort(values)
     steps = np.diff(values[order], prepend=values[order[:1]]) > NOISE * np.abs(values).max(initial=0.0)
@@ -22,10 +22,10 @@ def tied_ranks(values: FloatArray) -> IntArray:
 
 
 def pareto_front(costs: FloatArray) -> IntArray:
-    """Find the rows that no other row equals or beats in every column; of equal rows the first is kept.
+    """Return the indices of the rows that no other row equals or beats in every column, in order of the first cost.
 
-    `costs` has one row for each candidate, and no NaN; differences by rounding alone count as equal. The places
-    returned are in ascending order of the first cost.
+    `costs` has one row for each candidate, and no NaN; differences by rounding alone count as equal. Of equal rows the
+    first is returned.
     """
     ranks = np.column_stack([tied_ranks(column) for column in costs.T])
     front: list[int] = []

@@ -43,17 +43,17 @@ from fairenum.metrics.rates import decided_performance, label_weights, rightness
 
 @dataclass(frozen=True, slots=True)
 class AucDeviations:
-    """The AUC of each model and the part of each row in its deviation (DeLong's structural components).
+    """The AUC of each model, and each row's contribution to its sampling error (DeLong's structural components).
 
     Attributes
     ----------
     auc
         Shape (models,); NaN where one label is missing.
     parts
-        Shape (models, rows). For a favourable row: the share of unfavourable rows below it, minus the AUC, over the
-        number of favourable rows; for an unfavourable row likewise.
+        Shape (models, rows). For one of n favourable rows: the share of unfavourable rows below it, minus the AUC, over
+        sqrt(n (n - 1)). For one of n unfavourable rows: the same with the share of favourable rows above it.
     fewest
-        Rows of the rarer label; Kish's effective number where rows have weights.
+        Number of rows of the rarer label; Kish's effective number where rows have weights.
     """
 
     auc: FloatArray
@@ -65,12 +65,12 @@ class AucDeviations:
 
     @property
     def variance(self) -> FloatArray:
-        """The variance of each AUC."""
+        """The sampling variance of each AUC."""
         return np.asarray((self.parts**2).sum(1))
 
 
 def ranked(values: FloatArray, labels: BitArray, weights: FloatArray | None = None) -> AucDeviations:
-    """Compute the AUC of each model and the share of each row in its deviation, from values of (models, rows)."""
+    """Return the AUC of each model and each row's contribution to its error, given values of shape (models, rows)."""
     is_positive = labels == 1
     positives, negatives = int(is_positive.sum()), int((~is_positive).sum())
     if not positives or not negatives:
@@ -97,7 +97,7 @@ def _shares_of_others(ranks: IntArray, is_positive: BoolArray) -> FloatArray:
 
 
 def _weighted(ranks: IntArray, is_positive: BoolArray, weights: FloatArray) -> AucDeviations:
-    """Compute AUC and deviations where rows have weights: shares of the other label are shares of its weight."""
+    """Return AUC and contributions where rows have weights: shares of the other label are shares of its weight."""
     above = np.empty(ranks.shape)
     totals, sizes, kish = {}, {}, {}
     for label in (True, False):
@@ -114,7 +114,7 @@ def _weighted(ranks: IntArray, is_positive: BoolArray, weights: FloatArray) -> A
 
 
 def _share_below(ranks: IntArray, others: IntArray, weights: FloatArray) -> FloatArray:
-    """Return for each rank the share of the other rows, by weight, that lie below it; ties count half."""
+    """Return for each rank the share, by weight, of the other rows that lie below it; ties count half."""
     order = np.argsort(others)
     ordered, sums = others[order], np.concatenate([[0.0], np.cumsum(weights[order])])
     ends = (sums[np.searchsorted(ordered, ranks, side=side)] for side in ("left", "right"))
@@ -122,18 +122,18 @@ def _share_below(ranks: IntArray, others: IntArray, weights: FloatArray) -> Floa
 
 
 def auc(values: FloatArray, labels: BitArray, weights: FloatArray | None = None) -> FloatArray:
-    """Measure the AUC of each model."""
+    """Return the AUC of each model, given values of shape (models, rows)."""
     return ranked(values, labels, weights).auc
 
 
 def auc_intervals(
     values: FloatArray, labels: BitArray, confidence: float = 0.95, weights: FloatArray | None = None
 ) -> Interval:
-    """Bound the AUC of each model; each interval has the confidence by itself.
+    """Return limits of the AUC of each model; each interval has the confidence by itself.
 
-    This is Wilson's interval of a rate with the variance of DeLong, x (1 - x) over the number of rows that gives it.
-    Where the rows show no variance, as when every pair is in order, that number is the rows of the rarer label: no AUC
-    has a larger variance (Birnbaum and Klose, 1957).
+    They are Wilson's limits of a rate x in n trials, where x is the AUC and n makes the variance x (1 - x) / n equal to
+    DeLong's. Where the rows show no variance, as when every pair is in order, n is the number of rows of the rarer
+    label: no AUC has a larger variance (Birnbaum and Klose, 1957).
     """
     found = ranked(values, labels, weights)
     spread = found.auc * (1.0 - found.auc)
@@ -151,7 +151,7 @@ def auc_changes(
     replications: int = 1000,
     weights: FloatArray | None = None,
 ) -> Interval:
-    """Bound the AUC of each model minus that of model 1, with one confidence for all models together.
+    """Return limits of each model's AUC minus that of model 1, with one confidence for all models together.
 
     `values` are decision values of shape (models, rows), model 1 first; the critical value comes from `replications`
     drawn deviations. The change is exactly 0 for model 1 alone. A model that ranks every pair as model 1 does gets the
@@ -173,7 +173,7 @@ def auc_changes(
 
 
 def _unchanged(rows: float, critical: float) -> float:
-    """Bound the true change of a rate that did not change in any of these rows (`intervals.paired_change`)."""
+    """Return the upper limit, by `paired_change`, of the change of a rate that did not change in any of `rows` rows."""
     nothing = np.zeros(())
     pair = (nothing, np.asarray(float(rows)))
     return float(paired_change(pair, pair, Overlap(nothing, pair[1], nothing, nothing), critical).upper)
@@ -184,14 +184,14 @@ SMALL_STEP = 1e-10
 
 
 def calibrate(values: FloatArray, labels: NDArray[np.integer], others: FloatArray) -> FloatArray:
-    """Turn decision values into probabilities of the favourable outcome by Platt scaling.
+    """Return probabilities of the favourable outcome for decision values `others`, by Platt scaling.
 
-    P(favourable | f) = 1 / (1 + exp(-a f - b)), where a and b maximise the likelihood of the labels. Platt's targets,
-    (n + 1) / (n + 2) for the n favourable rows and 1 / (m + 2) for the m others, keep them finite on separable rows.
+    P(favourable | f) = 1 / (1 + exp(-a f - b)) for a decision value f, where a and b maximise the likelihood of the
+    labels. Platt's targets, (n + 1) / (n + 2) for the n favourable rows and 1 / (m + 2) for the m others, keep a and b
+    finite on separable rows.
 
     The sigmoid is fitted on `values`, shape (models, rows), and 0/1 `labels`. These must not be the training rows, on
-    which an SVM's values are pushed to the margin. It is applied to `others`, shape (models, other rows), the shape
-    returned.
+    which an SVM's values are pushed to the margin. `others` and the result have shape (models, other rows).
     """
     centre, spread = values.mean(1, keepdims=True), values.std(1, keepdims=True)
     spread = np.where(spread > 0.0, spread, 1.0)
@@ -206,7 +206,7 @@ def _targets(labels: NDArray[np.integer]) -> FloatArray:
 
 
 def _fit(values: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Minimise the log loss in slope and offset by Newton's method, with steps damped so that they cannot overshoot."""
+    """Return the slopes and offsets of least log loss, by Newton's method with steps damped against overshooting."""
     slope, offset = (np.zeros((len(values), 1)) for _ in range(2))
     for _ in range(MOST_STEPS):
         chance = expit(slope * values + offset)
@@ -226,9 +226,9 @@ def _fit(values: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArra
 def performance(
     decisions: Decisions, values: FloatArray, measure: PerformanceMeasure, counts: Confusion | None = None
 ) -> FloatArray:
-    """Measure the performance of all models, given decisions and decision values of shape (models, rows).
+    """Return the performance of each model, given decisions and decision values of shape (models, rows).
 
-    Counts of the decisions, where they exist, save counting again.
+    `counts`, if given, are those of the decisions, which then need not be counted again.
     """
     if measure.name == "auc":
         return auc(values, decisions.labels, decisions.weights)
@@ -238,14 +238,14 @@ def performance(
 def performance_intervals(
     decisions: Decisions, values: FloatArray, measure: PerformanceMeasure, confidence: float = 0.95
 ) -> Interval:
-    """Bound the performance of each model; each interval has the confidence by itself."""
+    """Return limits of the performance of each model; each interval has the confidence by itself."""
     if measure.name == "auc":
         return auc_intervals(values, decisions.labels, confidence, decisions.weights)
     return decided_intervals(confusion(decisions).overall(), measure, confidence)
 
 
 def decided_intervals(counts: Confusion, measure: PerformanceMeasure, confidence: float = 0.95) -> Interval:
-    """Bound a measure of right decisions, given the counts over all rows."""
+    """Return limits of a measure that averages right decisions, given the counts over all rows."""
     if measure.is_pooled:
         return rate_intervals(counts, "accuracy", confidence)
     parts = rate_limits(*effective(rightness, counts), normal_critical(confidence))
@@ -261,9 +261,10 @@ def performance_changes(
     confidence: float = 0.95,
     replications: int = 1000,
 ) -> Interval:
-    """Bound the performance of each model minus that of model 1, with one confidence for all models together.
+    """Return limits of each model's performance minus that of model 1, with one confidence for all models together.
 
-    `decisions` and `values` have model 1 first, `rng` draws the bootstrap weights, and the result has shape (models,).
+    `decisions` and `values` have model 1 first, `rng` draws the bootstrap multipliers, and the result has shape
+    (models,).
     """
     if measure.name == "auc":
         return auc_changes(
@@ -278,7 +279,7 @@ def performance_changes(
 
 
 def row_divisors(labels: BitArray, measure: PerformanceMeasure, weights: FloatArray | None = None) -> FloatArray:
-    """Return the number by which each right decision is divided so that their sum is the measure."""
+    """Return a divisor for each row, such that 1 / divisor summed over rightly decided rows is the measure."""
     counting = np.ones(len(labels)) if weights is None else weights
     if measure.is_pooled:
         return np.asarray(counting.sum() / counting)

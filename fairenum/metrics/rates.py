@@ -1,10 +1,10 @@
 """Rates of all models in all groups at once, and the gaps between the groups.
 
 A rate with nothing to divide by (the true positive rate of a group without positives) is undefined and NaN, where
-fairlearn says 0. A gap spans the compared groups that have a rate; :func:`undefined_groups` marks those that have
-none, and groups that are set aside have no part in it. The gap is NaN where fewer than two of several groups have a
-rate, and 0 where there is only one group. A ratio is NaN when all rates are 0. Wherever every rate is defined, the gaps
-are fairlearn's on the rows of the compared groups.
+fairlearn says 0. A gap is between the compared groups whose rate is defined; :func:`undefined_groups` marks the other
+compared groups, and groups that are excluded from comparison have no part in it. The gap is NaN where fewer than two of
+several groups have a rate, and 0 where there is only one group. A ratio is NaN when all rates are 0. Wherever every
+rate is defined, the gaps are fairlearn's on the rows of the compared groups.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ GAP_RATES = terms.GAP_RATES
 
 
 def _fraction(rate: ComparedRate, counts: Confusion) -> Fraction:
-    """Count outcomes and trials of a rate."""
+    """Return the outcomes and the trials of a rate."""
     total, selected = ((part[..., 0], part[..., 1]) for part in (counts.total, counts.selected))
     return rate.fraction(total, selected)
 
 
-# Every rate is a share of rows: how many, out of how many.
+# Every rate is a share of rows: outcomes among trials.
 FRACTIONS: Mapping[Rate, Callable[[Confusion], Fraction]] = {
     **{name: partial(_fraction, rate) for name, rate in RATES.items()},
     "accuracy": lambda c: (c.selected[..., 1] + c.total[..., 0] - c.selected[..., 0], c.total.sum(-1)),
@@ -60,9 +60,9 @@ class Rates:
     Attributes
     ----------
     count
-        Weight of the rows, shape (groups,) or ().
+        Sum of the rows' weights, shape (groups,) or ().
     shares
-        The rates of the registry by their names, which are attributes, too.
+        The rates of the registry by name; each is also an attribute of that name.
     hinge_loss
         None where no decision values were given.
     """
@@ -91,7 +91,7 @@ class Gaps:
     Attributes
     ----------
     distances
-        The gaps and ratios of the registry by their names, which are attributes, too.
+        The gaps and ratios of the registry by name; each is also an attribute of that name.
     """
 
     distances: Mapping[Gap | Ratio, FloatArray]
@@ -117,7 +117,7 @@ class Scores:
     by_group, overall
         Rates in each group and over all rows.
     is_constant
-        Models that decide all rows alike, and have no gap for that reason alone.
+        Models that decide all rows of the compared groups alike, and have no gap for that reason alone.
     """
 
     groups: Groups
@@ -134,7 +134,7 @@ class Scores:
 def score(
     decisions: Decisions, *, weights: ArrayLike | None = None, decision_values: ArrayLike | None = None
 ) -> Scores:
-    """Compute the rates and gaps of all models.
+    """Return the rates and gaps of all models.
 
     `weights` replace the rows' own weights; `decision_values`, signed distances from the decision boundary of shape
     (models, rows), add the hinge loss.
@@ -148,10 +148,10 @@ def score(
 
 
 def scored(groups: Groups, counts: Confusion, is_constant: BoolArray, losses: FloatArray | None = None) -> Scores:
-    """Compute rates and gaps from counts in the order of the groups' names, which may count other rows than `groups`.
+    """Return rates and gaps, given counts by group in the order of ``groups.names``.
 
-    `is_constant` marks models that decide all rows of the compared groups alike, `losses` are sums of hinge losses of
-    shape (models, groups), if they are known.
+    The counts may be of other rows than those of `groups`. `is_constant` marks models that decide all rows of the
+    compared groups alike, `losses` are sums of hinge losses of shape (models, groups), if they are known.
     """
     by_group = _rates(counts, losses)
     overall = _rates(counts.overall(), None if losses is None else losses.sum(-1))
@@ -159,7 +159,7 @@ def scored(groups: Groups, counts: Confusion, is_constant: BoolArray, losses: Fl
 
 
 def undefined_groups(rates: Rates, gap: Gap) -> BoolArray:
-    """Mark the groups that a model's gap leaves out because a rate of theirs is undefined, shape (models, groups).
+    """Return a mask of the groups with an undefined rate, which a model's gap leaves out, shape (models, groups).
 
     Groups without rows are not marked.
     """
@@ -168,10 +168,10 @@ def undefined_groups(rates: Rates, gap: Gap) -> BoolArray:
 
 
 def fairlearn_metrics(decisions: Decisions) -> Gaps:
-    """Compute the gaps of a few models with fairlearn, as a reference; slow.
+    """Return the gaps of a few models as fairlearn computes them, as a reference; slow.
 
-    Rows of groups that are set aside are left out. A gap is NaN where a group's rate is undefined, which fairlearn
-    would count as 0.
+    Rows of groups that are excluded from comparison are left out. A gap is NaN where a group's rate is undefined, which
+    fairlearn would count as 0.
     """
     decisions = decisions.compared()
     by_group = score(decisions).by_group
@@ -184,7 +184,7 @@ def fairlearn_metrics(decisions: Decisions) -> Gaps:
 
 
 def _reference(rate: ComparedRate) -> Callable[..., float]:
-    """Find the function of fairlearn or scikit-learn for a rate, or make one if they have none."""
+    """Return fairlearn's or scikit-learn's function for a rate, or one of our own if they have none."""
     import fairlearn.metrics
     import sklearn.metrics
 
@@ -195,7 +195,7 @@ def _reference(rate: ComparedRate) -> Callable[..., float]:
 
 
 def _average(rate: ComparedRate, labels: FloatArray, decided: FloatArray, sample_weight: FloatArray) -> float:
-    """Average the outcomes of a rate over its trials, row by row."""
+    """Return the weighted share of outcomes among the trials of a rate, computed row by row."""
     tried, reached = (_among(rows, labels, decided) * sample_weight for rows in (rate.trials, rate.outcome))
     return float((tried * (reached > 0)).sum() / tried.sum()) if tried.any() else 0.0
 
@@ -206,7 +206,7 @@ def _among(rows: Rows, labels: FloatArray, decided: FloatArray) -> BoolArray:
 
 
 def _fairlearn_gaps(decisions: Decisions, model: BitArray) -> dict[Gap | Ratio, float]:
-    """Let fairlearn compute the gaps and ratios of one model."""
+    """Return the gaps and ratios of one model as fairlearn computes them."""
     from fairlearn import metrics
 
     rates = {rate.key: _reference(rate) for rate in RATES.values()}
@@ -228,19 +228,22 @@ def _fairlearn_gaps(decisions: Decisions, model: BitArray) -> dict[Gap | Ratio, 
 
 
 def share(outcomes: FloatArray, trials: FloatArray) -> FloatArray:
-    """Divide, with NaN for 0 / 0."""
+    """Return outcomes / trials, NaN for 0 / 0."""
     with np.errstate(invalid="ignore"):
         return outcomes / trials
 
 
 def rightness(counts: Confusion) -> Fraction:
-    """Return the rightly decided rows and all rows of each label, which is the last axis."""
+    """Return the number of rightly decided rows and of all rows of each label; labels are the last axis."""
     selected, total = np.broadcast_arrays(counts.selected, counts.total)
     return np.stack([total[..., 0] - selected[..., 0], selected[..., 1]], axis=-1), total
 
 
 def label_weights(totals: FloatArray, measure: PerformanceMeasure) -> FloatArray:
-    """Return the weight of each label in a measure of decisions, given its rows on the last axis; the sum is 1."""
+    """Return the weight of each label in a performance measure, given the rows of each label on the last axis.
+
+    Weights add up to 1.
+    """
     if measure.name == "balanced_accuracy":
         return np.full(np.shape(totals), 0.5)
     costs = totals if measure.is_pooled else totals * np.array([measure.false_positive, measure.false_negative])
@@ -248,7 +251,7 @@ def label_weights(totals: FloatArray, measure: PerformanceMeasure) -> FloatArray
 
 
 def decided_performance(counts: Confusion, measure: PerformanceMeasure) -> FloatArray:
-    """Average right decisions, given the counts over all rows; NaN where a label that counts has no rows."""
+    """Return the average of right decisions, given counts over all rows; NaN where a label that counts has no rows."""
     if measure.is_pooled:
         return share(*FRACTIONS["accuracy"](counts))
     weights, rates = label_weights(counts.total, measure), share(*rightness(counts))
@@ -269,7 +272,7 @@ def _rates(counts: Confusion, losses: FloatArray | None) -> Rates:
 
 
 def _hinge_losses(decision_values: ArrayLike, decisions: Decisions, weights: FloatArray) -> FloatArray:
-    """Sum max(0, 1 - y f(x)) over each group, with y = -1 or 1."""
+    """Return the sum of max(0, 1 - y f(x)) over each group's rows, for labels y = -1 or 1 and decision values f."""
     values, shape = np.asarray(decision_values, dtype=np.float64), decisions.predictions.shape
     if values.shape != shape:
         raise DataError(f"decision values must have the shape {shape}, got {values.shape}")
@@ -295,7 +298,10 @@ def _gaps(rates: Rates, compared: BoolArray) -> Gaps:
 
 
 def spread(rate: FloatArray, present: int) -> tuple[FloatArray, FloatArray]:
-    """Return largest - smallest and smallest / largest over the groups where the rate is defined."""
+    """Return largest - smallest and smallest / largest rate over the groups where the rate is defined.
+
+    Both are NaN if it is defined in fewer than two groups, unless only one group is `present` (has rows).
+    """
     largest, smallest = np.fmax.reduce(rate, axis=-1), np.fmin.reduce(rate, axis=-1)
     known = np.count_nonzero(~np.isnan(rate), axis=-1) >= min(2, present)
     return np.where(known, largest - smallest, np.nan), np.where(known, share(smallest, largest), np.nan)

@@ -19,7 +19,7 @@ SHARES: tuple[float, ...] = tuple(step / 20 for step in range(1, 20))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredRows:
-    """Rows with a score.
+    """Rows with a numeric score, their groups, and their labels if known.
 
     Attributes
     ----------
@@ -45,13 +45,13 @@ class ScoredRows:
 
     @property
     def cells(self) -> IntArray:
-        """The group and the label of each row as one number; an unknown label counts as unfavourable."""
+        """For each row 2 * (position of its group) + label; an unknown label counts as 0, unfavourable."""
         return 2 * self.groups.codes + (0 if self.labels is None else self.labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
-    """A score cut at several values: rows of at least the cutoff are selected, one "model" for each cutoff."""
+    """Rates and gaps of a score at several cutoffs, each taken as a model that selects rows of at least the cutoff."""
 
     cutoffs: FloatArray
     scores: Scores
@@ -61,7 +61,7 @@ class Sweep:
 
 
 def counted_at(graded: ScoredRows, cutoffs: FloatArray, *, is_above: bool = False) -> Confusion:
-    """Count the rows that a score selects at each cutoff, by group and label; one "model" for each cutoff.
+    """Return the numbers of rows that a score selects by group and label, with each cutoff as one model.
 
     Rows of at least the cutoff are selected or, with `is_above`, only those above it.
     """
@@ -81,20 +81,20 @@ def counted_at(graded: ScoredRows, cutoffs: FloatArray, *, is_above: bool = Fals
 
 
 def scored_at(graded: ScoredRows, cutoffs: FloatArray, *, is_above: bool = False) -> Scores:
-    """Compute the rates and gaps of a score at each cutoff; without labels, only selection rates mean something."""
+    """Return the rates and gaps of a score at each cutoff; without labels, only selection rates mean something."""
     counts = counted_at(graded, cutoffs, is_above=is_above)
     return scored(graded.groups, counts, is_constant(graded.groups, counts))
 
 
 def is_constant(groups: Groups, counts: Confusion) -> BoolArray:
-    """Mark the models that decide all rows of the compared groups alike, given counts of rows without weights."""
+    """Return a mask of the models that decide all rows of the compared groups alike, given counts without weights."""
     compared = counts.of_groups(groups.compared).overall()
     selected, total = compared.selected.sum(-1), compared.total.sum(-1)
     return np.asarray((selected == 0) | (selected == total))
 
 
 def sweep(graded: ScoredRows, shares: Sequence[float] = SHARES) -> Sweep:
-    """Cut a score where its highest values make up each of the given shares of rows, from the highest cutoff down.
+    """Return rates and gaps at the cutoffs that select each of the given shares of rows, highest cutoff first.
 
     Where scores are tied more rows are selected, and equal cutoffs are merged.
     """
@@ -135,9 +135,9 @@ class Calibration:
     edges
         Ends of the bins, one more than there are bins; each bin holds its upper end, the first one its lower, too.
     mean
-        Mean score of these rows; NaN without rows.
+        Mean score of the rows in each bin; NaN without rows.
     rate
-        Share of them with a favourable label; each interval has the confidence by itself.
+        Share of the rows in each bin with a favourable label; each interval has the confidence by itself.
     """
 
     edges: FloatArray
@@ -156,7 +156,7 @@ def means(graded: ScoredRows) -> tuple[FloatArray, FloatArray]:
 
 
 def _moments(graded: ScoredRows) -> tuple[FloatArray, FloatArray, float]:
-    """Return mean and standard deviation in a unit that keeps squares from overflowing, and that unit, a power of 2."""
+    """Return mean and standard deviation in each group, divided by a power of 2 against overflow, and that power."""
     codes, sizes = graded.groups.codes, graded.groups.sizes.astype(np.float64)
     unit = float(np.ldexp(1.0, np.frexp(np.abs(graded.values).max())[1] - 1))
     values = graded.values / unit
@@ -167,11 +167,12 @@ def _moments(graded: ScoredRows) -> tuple[FloatArray, FloatArray, float]:
 
 
 def standardised_differences(graded: ScoredRows, reference: int, confidence: float = 0.95) -> Interval:
-    """Bound each group's mean score minus that of the reference group, in standard deviations, shape (groups,).
+    """Return limits of each group's mean score minus that of the reference group, in standard deviations (groups,).
 
-    d = (m - m') / s with the deviation s of the two groups together (Cohen), and limits from the variance 1 / n + 1 /
-    n' + d^2 / 2 (n + n') (Hedges and Olkin, 1985). `reference` is the position of the group to compare with, whose
-    difference is 0; it is NaN where scores do not vary.
+    The difference is d = (m - m') / s, with means m of the n rows of a group and m' of the n' rows of the reference
+    group, and s their pooled standard deviation (Cohen). Its limits come from the variance 1 / n + 1 / n' + d^2 / (2 (n
+    + n')) (Hedges and Olkin, 1985). `reference` is the position of the reference group, whose own difference is 0; a
+    difference is NaN where scores do not vary.
     """
     (mean, deviation, _), sizes = _moments(graded), graded.groups.sizes.astype(np.float64)
     other = sizes[reference]
@@ -184,7 +185,7 @@ def standardised_differences(graded: ScoredRows, reference: int, confidence: flo
 
 
 def auc_by_group(graded: ScoredRows, confidence: float = 0.95) -> Interval:
-    """Bound the AUC within each group, shape (groups,); NaN where a label has no rows or is not known."""
+    """Return limits of the AUC within each group, shape (groups,); NaN where a label has no rows or is not known."""
     found = [_auc(graded, rows, confidence) for rows in _rows_of_groups(graded)]
     estimate, lower, upper = np.array(found).T
     return Interval(estimate, lower, upper)
@@ -218,13 +219,16 @@ def _roc(values: FloatArray, labels: BitArray, most: int) -> Roc:
 
 
 def _thinned(travelled: FloatArray, most: int) -> IntArray:
-    """Choose points spaced evenly along a curve, its two ends among them."""
+    """Return the indices of points spaced evenly along a curve, its two ends among them.
+
+    `travelled` is the length of the curve up to each point.
+    """
     wanted = np.linspace(travelled[0], travelled[-1], most)
     return np.unique([*np.searchsorted(travelled, wanted).clip(0, len(travelled) - 1), 0, len(travelled) - 1])
 
 
 def calibration_by_group(graded: ScoredRows, bins: int = BINS, confidence: float = 0.95) -> Calibration | None:
-    """Compare scores with labels in bins of about equally many rows; None if no labels are known."""
+    """Return mean scores and rates of favourable labels in bins of about equally many rows; None without labels."""
     if graded.labels is None:
         return None
     edges = np.unique(np.quantile(graded.values, np.linspace(0.0, 1.0, bins + 1), method="inverted_cdf"))
