@@ -259,8 +259,8 @@ class AuditResult(Result):
     def export(self, path: str | Path, rank: int | None = None, *, unconfirmed: bool = False) -> None:
         """Write the pipeline of a model to a skops file.
 
-        Model 1 is always written, and the selected model if it is proposed. Every other model is a candidate, which is
-        written only with ``unconfirmed=True``. The attribute ``standing_`` of the pipeline says which of these it is.
+        A model whose status is "candidate" (see `standing`) is written only with ``unconfirmed=True``. The attribute
+        ``standing_`` of the pipeline holds the status.
 
         Parameters
         ----------
@@ -439,8 +439,8 @@ def select(
     max_accuracy_drop
         Another name of `max_performance_drop`.
     guards
-        Guardrails; each replaces that of the last choice on the same quantity. "none" as the first removes all of the
-        last choice.
+        Guardrails; each replaces that of the last choice on the same quantity. If the first is "none", all guardrails
+        of the last choice are removed.
     rank
         Rank of the model to choose, instead of the one that the rule of choice selects.
 

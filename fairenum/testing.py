@@ -89,8 +89,8 @@ def assert_fair(
         One or several rules, such as ``"demographic_parity_ratio>=0.8"``. For an audit, "selected:", "incumbent:" or
         "best:" before a rule names the model that it is about.
     when_open
-        Effect of an open rule. "fail", the default, raises an AssertionError, as a test with few rows would
-        otherwise always pass. "warn" lets the rule pass with a `RuleLeftOpen` warning.
+        Effect of an open rule. "fail", the default, raises an AssertionError, as a test with few rows would otherwise
+        always pass. "warn" lets the rule pass with a `RuleLeftOpen` warning.
     **measuring
         Further arguments of `fairenum.measure` (``label="good", favourable="yes", confidence=0.99``).
 

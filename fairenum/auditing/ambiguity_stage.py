@@ -316,7 +316,11 @@ def _share(found: BoundedShare, place: int | tuple[int, int]) -> flip_facts.Boun
 
 
 def _discrepancy(state: RunState, found: RowPrices, checked: _Counting) -> Discrepancy:
-    """Return the most rows that one near-optimal model flips: a listed model, or model 1 with another bias."""
+    """Return the largest share of examined rows that one near-optimal model decides differently from model 1.
+
+    The models tried are the listed ones, and model 1 with the lowest and the highest allowed bias. An upper bound over
+    all near-optimal models is returned with the share.
+    """
     eps, first, training = state.config.eps, found.values[0], state.training
     biases = np.array(bias_range(training.problem, training.best, eps)) - state.listing.models[0].intercept
     shifted = (first + biases[:, None] >= 0.0) != (first >= 0.0)

@@ -246,7 +246,7 @@ def candidate_standing(
     *,
     is_in_use: bool,
 ) -> CandidateScores:
-    """Return the scores by which the rule of choice compares models, all measured on the selection split.
+    """Return the scores by which the rule of choice compares models, given their measures on the selection split.
 
     `is_in_use` says whether `reference` is the model in use; otherwise it is model 1.
     """
@@ -284,7 +284,7 @@ def chosen_place(standing: CandidateScores, column: str | None, tolerances: Tole
 
 
 def selection_again(document: AuditDocument, tolerances: Tolerances, rank: int | None = None) -> Selection:
-    """Return another choice among the models of a document, with verdicts that allow for the holdout seen before."""
+    """Return another choice among the models of a document, with verdicts simultaneous over all models."""
     if rank is not None and not 1 <= rank <= len(document.models):
         raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(document.models)}")
     candidates, config = candidates_of(document), document.config

@@ -210,9 +210,10 @@ def _order(models: Sequence[Model]) -> IntArray:
 
 
 def _certified(models: Sequence[Model], origins: Sequence[Origin]) -> tuple[Model, ...]:
-    """Return the models; each next to a guided one says whether its objective is proven to be below the one before.
+    """Return the models, marked as order-certified if proven to have a lower objective than the model before.
 
-    Tilted models are ordered by their loss, which is known exactly, and stay unchanged.
+    Only models next to a guided one are marked anew. Tilted models stay unchanged: their order is by loss, which is
+    known exactly.
     """
     result = [*models[:1]]
     for place in range(1, len(models)):

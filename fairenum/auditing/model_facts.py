@@ -300,7 +300,7 @@ def _weight_facts(division: Division) -> WeightFacts | None:
 
 
 def _label_weights(groups: Groups, division: Division, part: Part) -> list[LabelWeights | None]:
-    """Return for each group of a split the sums of weights and of squared weights by label; None without weights."""
+    """Return for each group of a split the sums of weights and of squared weights by label; Nones without weights."""
     rows, weights = division.rows[part], division.part(part).weights
     if weights is None:
         return [None] * len(groups.names)

@@ -155,7 +155,10 @@ def _note_guided(schedule: Schedule, guided: GuidedRun | None) -> None:
 
 
 def _beside_models(state: RunState, schedule: Schedule) -> dict[str, Any]:
-    """Return the document fields `baselines` and `screening`; None for a stage without time, or not asked for."""
+    """Return the document fields `baselines` and `screening`.
+
+    A field is None if there was no time for its stage, or if it was not asked for.
+    """
     work = partial(baselines, state, schedule.progress)
     screening = partial(screen, state.division, state.listing, state.config)
     return {

@@ -53,10 +53,10 @@ BOXES, WORK = (20, 150), 4.5e6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """The limits that left-out and pinned rows set: how many identical rows of each training example may be used.
+    """The limits on models that the user's left-out and pinned rows set, for each training example.
 
-    `allowed` is the number of rows of each example that a model may use, and `floor` the number that it must not leave
-    out.
+    An example stands for one or more identical rows: `allowed` is how many of them a model may use, and `floor` how
+    many it must not leave out.
     """
 
     allowed: IntArray
@@ -174,7 +174,7 @@ class PassedSupport:
 
 
 class BoxModels:
-    """The models within the limits of a box, best first, computed on demand and kept.
+    """The models for fixed left-out and pinned rows (a `Box`), best first, computed on demand and kept.
 
     `open_enumeration` starts the same enumeration every time; `decide` packs a model's decisions on the selection split
     into bits. `end` says why the enumeration ended; None if it goes on.
@@ -229,7 +229,7 @@ class BoxModels:
 
 
 class GuidedModels:
-    """The models found by a guided search within the limits of a box and under fixed tolerances."""
+    """The models found by a guided search, for fixed left-out rows, pinned rows and tolerances."""
 
     def __init__(self, search: GuidedSearch) -> None:
         self._search = search
@@ -257,7 +257,7 @@ def used_copies(model: Model) -> IntArray:
 
 
 class Searches:
-    """The searches of an exploration, kept by box; their results do not depend on the steps taken before."""
+    """The searches of an exploration, one for each `Box`; their results do not depend on earlier steps."""
 
     def __init__(self, prepared: Prepared, scorer: Scorer) -> None:
         self._prepared, self._scorer, training = prepared, scorer, prepared.training
@@ -267,7 +267,7 @@ class Searches:
         self._guided: dict[tuple[bytes, Tolerances], GuidedModels] = {}
 
     def best_first(self, box: Box) -> BoxModels:
-        """Return the models within the limits of a box, best first."""
+        """Return the models for the left-out and pinned rows of a box, best first."""
         if box.key not in self._best_first:
             workspace, root = self._prepared.training.workspace, self._root(box)
             start = partial(Enumeration, workspace, NO_LIMIT, root=root, floor=box.floor, best=self._best)
@@ -275,7 +275,7 @@ class Searches:
         return self._best_first[box.key]
 
     def guided(self, box: Box, tolerances: Tolerances, first: Shown) -> GuidedModels:
-        """Return the guided search within a box, under tolerances and guardrails; `first` is model 1."""
+        """Return the guided search for the left-out and pinned rows of a box; `first` is model 1."""
         key = (box.key, tolerances)
         if key not in self._guided:
             self._refuse_guided_search()
@@ -283,11 +283,11 @@ class Searches:
         return self._guided[key]
 
     def nodes(self, places: Mapping[bytes, int]) -> int:
-        """Return the number of subproblems solved for the first models of each box, given their numbers by box key."""
+        """Return the number of subproblems solved, given how many models of each box were used, by box key."""
         return sum(self._best_first[key].nodes(place) for key, place in places.items())
 
     def _root(self, box: Box) -> Solution:
-        """Return the best solution within a box; its solve always starts from model 1, so that it is reproducible."""
+        """Return the best solution for a box; solving always starts from model 1, so that it is reproducible."""
         key = box.allowed.tobytes()
         if key not in self._roots:
             training = self._prepared.training

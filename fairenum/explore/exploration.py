@@ -281,7 +281,7 @@ class Exploration:
         return self.focused(None)
 
     def focused(self, model: int | None) -> ExplorationView:
-        """Return the view with details of another model; None is the model of the last step. This is no step."""
+        """Return the view with the details of a model, without taking a step; None is the last step's model."""
         state, lines = self._state_and_lines
         return view_of(self._engine, state, self._record.entries[:lines], model)
 
@@ -615,7 +615,7 @@ def _listing(engine: Engine, state: State, ordered: list[Shown]) -> Listing:
 
 
 def _certified(models: list[Model]) -> list[Model]:
-    """Return the models; each says whether its objective is proven to be below that of the model before."""
+    """Return the models, marked as order-certified if proven to have a lower objective than the model before."""
     later = (
         replace(model, is_order_certified=model.certificate.bound < before.objective)
         for before, model in pairwise(models)

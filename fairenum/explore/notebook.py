@@ -79,7 +79,7 @@ class ExplorationWidget(anywidget.AnyWidget):
         threading.Thread(target=self._send_changes, name="fairenum-widget", daemon=True).start()
 
     def _received(self, _widget: object, content: object, _buffers: object) -> None:
-        """Answer a request in its own thread, as a step takes long."""
+        """Answer a request of a browser view, in a thread of its own, as a step may take long."""
         threading.Thread(target=self._answer, args=(content,), name="fairenum-answer", daemon=True).start()
 
     def _answer(self, content: object) -> None:

@@ -59,7 +59,7 @@ class NextRequest(StepRequest, frozen=True, tag="next"):
     count: Annotated[int, Meta(ge=1, le=1000)] = 1
 
     def _run(self, exploration: Exploration) -> str | None:
-        """Take steps until `count` models are found, none is left, or `MANY_BOXES` subproblems gave none."""
+        """Take steps until `count` models are found, none is left, or too many subproblems gave no new one."""
         new, is_one, progress = 0, self.count == 1, exploration.progress
         if not is_one:
             exploration.progress = lambda stage, _done, _total: progress(stage, new, self.count)

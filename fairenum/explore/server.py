@@ -244,7 +244,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     def handle_exit(self, _signal: int, _frame: FrameType | None) -> None:
-        """End the server on Ctrl-C, a second one at once; nothing is lost, as all steps are on the record."""
+        """End the server on Ctrl-C; a second Ctrl-C ends it without waiting for running requests."""
         self.force_exit = self.should_exit
         self.should_exit = True
 
