@@ -1,6 +1,6 @@
-"""Fairness audits over the near-optimal support vector machines.
+"""Fairness audits over the near-optimal support vector machines of a table.
 
-Names are resolved when first used: ``import fairenum`` loads no solver backend and no fairlearn.
+Public names are imported when they are first used: ``import fairenum`` loads no solver backend and no fairlearn.
 """
 
 from importlib import import_module

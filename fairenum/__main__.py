@@ -1,4 +1,4 @@
-"""Entry point of the program; it imports little, so that Ctrl-C works from the start."""
+"""Entry point of ``python -m fairenum``; it imports little, so that Ctrl-C is handled from the start."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C gives no traceback, even while it is loading or ending."""
+    """Run the command line, and exit with its code; Ctrl-C shows no traceback, even during imports or at exit."""
     try:
         from fairenum.cli import main as run
 

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """A result document that can display and save itself."""
+    """Base class of `AuditResult` and `MeasureResult`: a result document, with methods that display and save it."""
 
     document: JudgedDocument
 
     @property
     def warnings(self) -> dict[str, list[str]]:
-        """Warnings in words, by their code."""
+        """The texts of all warnings, by warning code."""
         from fairenum.report import warnings
 
         found: dict[str, list[str]] = {}
@@ -74,20 +74,20 @@ class Result:
         return to_html(page(self.document, rules=rules, profile=profile, day=day))
 
     def to_markdown(self, *, rules: Iterable[Rule] = ()) -> str:
-        """Return a brief report in Markdown."""
+        """Return a brief report in Markdown, with the verdicts on the given fairness rules."""
         from fairenum.render.markdown import to_markdown
         from fairenum.report import page
 
         return to_markdown(page(self.document, rules=rules, brief=True))
 
     def save_tables(self, folder: str | Path) -> None:
-        """Write every table to a folder as CSV; no text in them can act as a spreadsheet formula."""
+        """Write every table as a CSV file in a folder; texts that a spreadsheet would run as formulas are escaped."""
         from fairenum.evidence.frames import write_tables
 
         write_tables(self.document, folder)
 
     def save_xlsx(self, path: str | Path) -> None:
-        """Write every table as a sheet of one workbook; needs the extra ``fairenum[excel]``."""
+        """Write all tables to one Excel workbook, a sheet for each; needs the extra ``fairenum[excel]``."""
         from fairenum.evidence.frames import workbook
 
         write_atomically(path, workbook(self.document))
@@ -95,10 +95,10 @@ class Result:
     def save_evidence(
         self, path: str | Path, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None
     ) -> None:
-        """Write run, pages and tables as one evidence file, which `fairenum.verify` checks.
+        """Write the document, its reports and its tables to one evidence file, which `fairenum.verify` checks.
 
-        For an audit it has a model card, and the selected model if it is at hand and may be exported. See `to_html` for
-        the parameters.
+        For an audit the file also has a model card, and the selected model if the audit ran in this process and the
+        model may be exported. See `to_html` for the parameters.
         """
         from fairenum.evidence.bundle import evidence
 
@@ -107,15 +107,15 @@ class Result:
 
     @property
     def _exporter(self) -> Callable[[str], None] | None:
-        """The function that writes the selected model to a file, or None."""
+        """The function that writes the selected model to a file; None if there is no model to write."""
         return None
 
     def to_json(self) -> str:
-        """Return the document as JSON; equal input and seed give equal JSON, except for timings."""
+        """Return the document as JSON text; equal input and seed give equal text, except for timings."""
         return to_json(self.document)
 
     def save(self, path: str | Path) -> None:
-        """Write the document to a file, whole or not at all."""
+        """Write the document to a JSON file, completely or not at all."""
         save(self.document, path)
 
 
@@ -136,7 +136,7 @@ class MeasureResult(Result):
         return f"MeasureResult({self.document.dataset.name!r}, decisions={names})"
 
     def decisions(self, name: str | None = None) -> MeasuredDecisions:
-        """Return the decisions of a column, or of a score's column; by default the first."""
+        """Return the measured decisions of a decision or score column; by default those of the first column."""
         found = {decisions.name: decisions for decisions in reversed(self.document.decisions)}
         if name is None:
             return self.document.decisions[0]
@@ -174,23 +174,26 @@ def measure(
     Parameters
     ----------
     data
-        A bundled name, the path of a file, a pandas frame, or arrays of equal length by column name.
+        Name of a bundled dataset, path of a file, pandas frame, or arrays of equal length by column name.
     decision
-        Columns of decisions; others are compared with the first. Values are 0 and 1, yes and no, or those of the label.
+        Columns of decisions; the first is compared with each of the others. Values are 0 and 1, yes and no, or those of
+        the label.
     sensitive
         Columns whose groups are compared.
     score
         Column of numbers that rank rows.
     label, favourable
-        Column of the true outcome, and its favourable value; without it, rates that need it are left out.
+        Column of the true outcome, and its favourable value; without a label, rates that need one are left out.
     decision_favourable
         Favourable value of the decisions, if it is ambiguous.
     counts
-        Whether the table has counts by group, in the columns n, selected and optionally positives and true_positives.
+        Whether each row is a group with its counts, in columns n, selected and optionally positives and
+        true_positives, instead of a person.
     config
         All other options; the defaults of `MeasureConfig` if not given.
     **options
-        Options of `MeasureConfig` and of reading (``cutoff=0.5, bands={"age": [40]}``), which override ``config``.
+        Options of `MeasureConfig` and of reading the table (``cutoff=0.5, bands={"age": [40]}``); they override
+        ``config``.
     """
     from fairenum.auditing.measurement import run_measure
     from fairenum.tables.decision_tables import Roles
@@ -203,14 +206,14 @@ def measure(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AuditResult(Result):
-    """The result of an audit.
+    """The result of `audit`: the listed models, their scores and comparisons, and the selected model.
 
     Parameters
     ----------
     document
         All findings, as a typed value that is saved as JSON.
     live
-        The rows and models themselves; None for a loaded result.
+        The rows and trained models, which are not saved; None for a loaded result.
     """
 
     document: AuditDocument
@@ -222,23 +225,23 @@ class AuditResult(Result):
 
     @property
     def selected(self) -> AuditedModel | None:
-        """The selected model; None if every model is constant."""
+        """The selected model; None if every model is constant, or the model in use is kept."""
         return self.document.selected
 
     @property
     def is_partial(self) -> bool:
-        """Whether the run was interrupted."""
+        """Whether the user interrupted the run, so that parts of it may be missing."""
         return self.document.is_partial
 
     def model(self, rank: int) -> AuditedModel:
-        """Return the model of a rank."""
+        """Return the model of a rank, counted from 1; refuse a rank that does not exist."""
         models = self.document.models
         if not 1 <= rank <= len(models):
             raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(models)}")
         return models[rank - 1]
 
     def estimator(self, rank: int) -> Pipeline:
-        """Build the fitted scikit-learn pipeline of one model: preprocessing and classifier."""
+        """Return the fitted scikit-learn pipeline of the model of a rank: preprocessing and classifier."""
         self.model(rank)
         if self.live is None:
             raise ResultError("a saved result holds no models, only their scores; run the audit again to export one")
@@ -256,8 +259,8 @@ class AuditResult(Result):
     def export(self, path: str | Path, rank: int | None = None, *, unconfirmed: bool = False) -> None:
         """Write the pipeline of a model to a skops file.
 
-        The selected model is written if it is proposed, and model 1 always; every other model is an unconfirmed
-        candidate. ``standing_`` of the pipeline is its status: proposed, candidate or model 1.
+        A model whose status is "candidate" (see `standing`) is written only with ``unconfirmed=True``. The attribute
+        ``standing_`` of the pipeline holds the status.
 
         Parameters
         ----------
@@ -266,7 +269,7 @@ class AuditResult(Result):
         rank
             Rank of the model; by default the selected model.
         unconfirmed
-            Whether to write a candidate.
+            Whether to write a candidate instead of refusing it.
         """
         from skops.io import dumps
 
@@ -280,7 +283,8 @@ class AuditResult(Result):
     def standing(self, rank: int) -> Literal["proposed", "candidate", "model 1"]:
         """Return the status of a model: proposed, candidate or model 1.
 
-        Only the selected model can be proposed. Model 1 needs no proposal, unless it is to replace a model in use.
+        Only the selected model can be proposed. Model 1, the best one, is "model 1" unless models are compared with the
+        model in use; then it is a proposed model or a candidate like any other.
         """
         if self.model(rank).rank == self.document.reference.rank:
             return "model 1"
@@ -289,7 +293,7 @@ class AuditResult(Result):
         return "proposed" if is_proposed else "candidate"
 
     def _doubt(self, rank: int) -> str:
-        """Return the reason why a model is not proposed."""
+        """Return the reason why the model of a rank is not proposed."""
         from fairenum.report.choice_words import why_candidate
 
         return why_candidate(self.document) if rank == self.document.selection.rank else "it was not selected"
@@ -311,7 +315,7 @@ class AuditResult(Result):
         budget: Budget | None = None,
         **options: object,
     ) -> Self:
-        """Return the result with the measured effect of label flips; see `fairenum.attack.simulation.attacked`."""
+        """Return the result with the effect of simulated label flips; see `fairenum.attack.simulation.attacked`."""
         from fairenum.attack.simulation import attacked
 
         if self.live is None:
@@ -322,14 +326,15 @@ class AuditResult(Result):
         return type(self)(document, self.live)
 
     def explain(self, values: Mapping[str, object]) -> Person:
-        """Decide about one person with every listed model of a linear kernel; a saved result is enough.
+        """Return the decision of every listed model about one person; the kernel must be linear.
 
-        A result computed in this process also has the flip price, over all near-optimal models.
+        A loaded result suffices. If the audit ran in this process, the person also gets the flip price: the least
+        relative loss at which some SVM decides differently from model 1.
 
         Parameters
         ----------
         values
-            Numbers and texts by feature; features not named count as missing, as they did in training.
+            Numbers and texts by feature name. Omitted features count as missing, and are encoded as in training.
         """
         from fairenum.document.person import decide_about
 
@@ -337,11 +342,11 @@ class AuditResult(Result):
         return person if self.live is None else self.live.with_flip_price(self.document, person)
 
     def redacted(self) -> Self:
-        """Return the result without data of single rows: their numbers, labels, groups and values."""
+        """Return the result without data of single rows: row numbers, labels, groups and cell values."""
         return type(self)(self.document.redacted(), self.live)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the models as a table, one row each, with their scores on both splits."""
+        """Return a frame with one row for each model, and its scores on the selection split and the holdout."""
         from fairenum.evidence.frames import models
 
         return models(self.document)
@@ -380,20 +385,20 @@ def audit(
     Parameters
     ----------
     data
-        A bundled name, the path of a file, a pandas frame, or a `Dataset`.
+        Name of a bundled dataset, path of a file, pandas frame, or `Dataset`.
     label, favourable, sensitive
-        The column to predict, its favourable value, and the columns whose groups are compared. A bundled dataset has
-        these on its card.
+        The column to predict, its favourable value, and the columns whose groups are compared. A bundled dataset
+        has defaults for all three.
     config
         All other options; the defaults of `AuditConfig` if not given.
     progress
         Called with the name of a stage, the amount done and the total (None if unknown).
     budget
-        Time limit of a run that began before this call; by default the limit of the configuration, from now on.
+        Time limit that began to run before this call; by default that of ``config``, which begins now.
     **options
         Options of `AuditConfig` and of its SVM (``k=50, C=1.0, kernel="rbf"``), which override ``config``.
-        ``incumbent`` may be the model in use itself: a fitted classifier, a function from a frame to decisions, or the
-        decisions, one for each row.
+        ``incumbent`` may be the model in use itself: a fitted classifier, a function from a frame to decisions, or an
+        array with one decision for each row.
 
     Returns
     -------
@@ -422,7 +427,7 @@ def select(
     guards: Sequence[str] | str = (),
     rank: int | None = None,
 ) -> AuditResult:
-    """Choose again under other tolerances among the models of an audit, computed or saved; no data are needed.
+    """Return the result with a model chosen again under other tolerances; no data are needed.
 
     Parameters
     ----------
@@ -430,19 +435,20 @@ def select(
         Result of an audit, computed in this process or loaded.
     metric, eps, max_performance_drop, max_loss
         The tolerances, as in `AuditConfig`; by default those of the last choice. A run lists only models within its own
-        eps, so a larger one is refused. Performance is the measure of the run.
+        eps, so a larger eps is refused. Performance is measured as in the run.
     max_accuracy_drop
         Another name of `max_performance_drop`.
     guards
-        Guardrails, which replace those of the last choice on the same quantity; "none" as the first turns all off.
+        Guardrails; each replaces that of the last choice on the same quantity. If the first is "none", all guardrails
+        of the last choice are removed.
     rank
-        Choose the model of this rank instead of applying the rule.
+        Rank of the model to choose, instead of the one that the rule of choice selects.
 
     Returns
     -------
     AuditResult
-        With the new choice, its tables and its warnings. Verdicts hold for all models jointly, so they stay valid after
-        the holdout was seen.
+        With the new choice, its tables and its warnings. Verdicts are simultaneous over all models, so they stay valid
+        although the holdout was seen before the choice.
     """
     from fairenum.auditing.choosing import choose_again
     from fairenum.runtime.parallel import one_thread
@@ -460,7 +466,7 @@ def select(
 
 
 def with_options(config: AuditConfig | None, options: AuditOptions) -> tuple[AuditConfig, object]:
-    """Return the configuration with options applied, and the model in use if it was given as an object."""
+    """Return the configuration with the options applied, and the model in use if it was given as a Python object."""
     is_object = not isinstance(options.get("incumbent"), str | None)
     incumbent_object = options.pop("incumbent") if is_object else None
     return (config or AuditConfig()).but(**options), incumbent_object
@@ -469,7 +475,7 @@ def with_options(config: AuditConfig | None, options: AuditOptions) -> tuple[Aud
 def changed_tolerances(
     last: Tolerances, table: TableFacts, guards: Sequence[str] | str, changes: Mapping[str, object]
 ) -> Tolerances:
-    """Return tolerances with guardrails and changes applied; a change to None changes nothing."""
+    """Return the last tolerances with guardrails and changed values applied; a value of None changes nothing."""
     given = {name: value for name, value in changes.items() if value is not None}
     kept = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
     refuse_unknown_columns(kept, [column.column for column in table.sensitive])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class FairenumError(Exception):
-    """A mistake or a failure that fairenum can explain; the command line prints it in one line."""
+    """Base class of errors that fairenum can explain; the command line prints the message without a traceback."""
 
 
 class DataError(FairenumError):
@@ -23,7 +23,7 @@ class DatasetNotFound(FileUnreadable):
 
 
 class DatasetChanged(FileUnreadable):
-    """A bundled file differs from the one that its card describes."""
+    """The content of a bundled dataset is not the one that its description states."""
 
 
 class FormatUnknown(FileUnreadable):
@@ -31,7 +31,7 @@ class FormatUnknown(FileUnreadable):
 
 
 class ReaderMissing(FileUnreadable):
-    """The format is known, but the package that reads it is not installed."""
+    """The format of a file is supported, but the package that reads it is not installed."""
 
 
 class NotUtf8(FileUnreadable):
@@ -47,7 +47,7 @@ class RaggedTable(FileUnreadable):
 
 
 class EmptyTable(FileUnreadable):
-    """A table has no header, or no row below it."""
+    """A table has no header, or no row below the header."""
 
 
 class ColumnError(DataError):
@@ -63,7 +63,7 @@ class ColumnRepeated(ColumnError):
 
 
 class ColumnConflict(ColumnError):
-    """A column is named for two roles, or no column is left for a required role."""
+    """A column is named for two roles, such as label and feature, or no column is left for a required role."""
 
 
 class ColumnConstant(ColumnError):
@@ -95,11 +95,11 @@ class LabelUndefined(LabelError):
 
 
 class FavourableUnknown(LabelError):
-    """The favourable value is not stated, or is not a value of the label."""
+    """The favourable value of the label is not given, or does not occur in the label column."""
 
 
 class SplitImpossible(DataError):
-    """The rows cannot be split as requested."""
+    """The rows cannot be divided into training rows, selection split and holdout as requested."""
 
 
 class TableTooLarge(DataError):
@@ -107,7 +107,7 @@ class TableTooLarge(DataError):
 
 
 class ModelError(FairenumError):
-    """The decisions or scores of a model in use cannot be used."""
+    """The decisions or scores of the model in use cannot be read, or cannot be audited."""
 
 
 class ModelFileRefused(ModelError):
@@ -115,19 +115,22 @@ class ModelFileRefused(ModelError):
 
 
 class ConfigError(FairenumError, ValueError):
-    """An option is unknown or out of range; also a ValueError, so that errors in documents name their place."""
+    """An option is unknown or out of range.
+
+    It is also a ValueError, so that msgspec, when it decodes a document, adds the path of the wrong field.
+    """
 
 
 class ResultError(FairenumError):
-    """A saved result cannot be read, or lacks what was requested."""
+    """A saved result cannot be read, or does not contain what was requested."""
 
 
 class EvidenceRefused(ResultError):
-    """A file is no evidence file of fairenum, or a malicious one."""
+    """A file is not an evidence file of fairenum, or has content that could do harm."""
 
 
 class NotProposed(ResultError):
-    """A candidate model cannot be exported as a proposed one; `why` says why it is a candidate."""
+    """A model is only a candidate, so it is not exported without confirmation; `why` is the reason."""
 
     def __init__(self, rank: int, why: str) -> None:
         self.rank, self.why = rank, why
@@ -142,11 +145,11 @@ class ExplorationError(FairenumError):
 
 
 class RecordRefused(ExplorationError):
-    """A decision record is damaged, in use, of other data, or gives another result when replayed."""
+    """A decision record is damaged, open elsewhere, made with other data, or has other results when replayed."""
 
 
 class ProblemError(FairenumError):
-    """The arrays or settings of an SVM problem are invalid."""
+    """The arrays or settings of an SVM training problem are invalid."""
 
 
 class AttackError(FairenumError):
@@ -154,7 +157,7 @@ class AttackError(FairenumError):
 
 
 class BudgetExceeded(AttackError):
-    """Fewer rows can be flipped than requested."""
+    """A simulated attack was asked to flip the labels of more rows than can be flipped."""
 
 
 class StrategyNotFound(AttackError):
@@ -166,15 +169,15 @@ class StrategyConflict(AttackError):
 
 
 class StrategyBroken(AttackError):
-    """An attack strategy cannot be loaded, or does not return a set of rows."""
+    """An attack strategy cannot be loaded, or did not return a set of rows."""
 
 
 class ClusterUnavailable(AttackError):
-    """A cluster cannot be used, or the package that connects to it is not installed."""
+    """A compute cluster cannot be used, or the package that connects to it is not installed."""
 
 
 class SolverError(FairenumError):
-    """A solver plugin cannot be used, or returned no usable solution."""
+    """A solver plugin cannot be used, or did not return a usable solution."""
 
 
 class SolverNotFound(SolverError):
@@ -198,4 +201,4 @@ class SolverOverwhelmed(SolverError):
 
 
 class AnswerRefused(SolverError):
-    """The solution of a solver is not a proven optimum."""
+    """The solution that a solver returned could not be proven optimal."""

@@ -28,7 +28,7 @@ from fairenum.svm.sparse_or_dense import Matrix, as_matrix
 
 
 class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """The best support vector machines with distinct support vectors, best first, each with a proof.
+    """Lists support vector machines with distinct support vectors, best first; predicts with the best.
 
     Parameters
     ----------
@@ -41,20 +41,21 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     n_models
         Number of models that `fit` lists; `stream` has no such limit.
     distinct
-        ``support``: distinct support vectors; ``predictions``: distinct decisions on the audited rows; ``diverse``: a
-        minimum share of the audited rows decided differently from each model before.
+        How two listed models must differ. ``support``: in their support vectors; ``predictions``: in a decision about
+        an audited row; ``diverse``: in their decisions about a minimum share of the audited rows.
     min_difference
         The minimum share for ``diverse``.
     max_loss
-        Stop when the objective is lower than the best by more than this share.
+        Stop when the objective (which is maximised) is lower than the best one by more than this share of it.
     max_nodes, max_seconds
-        Stop after this number of solved boxes or seconds.
+        Stop after this number of solved subproblems (nodes of the search tree) or seconds.
     patience
         Stop after this number of successive models that are not distinct.
     merge_copies
-        Treat identical records as one example that is left out copy by copy, instead of row by row.
+        Whether identical rows (equal features and label) form one example with a multiplicity, so that models differ
+        only in how many of these rows they leave out, not in which.
     ridge
-        Added to the diagonal of the kernel matrix.
+        Number added to the diagonal of the kernel matrix.
     class_weight
         Multiples of C by class, as in scikit-learn's `SVC`: None, "balanced" or a dictionary. A row of weight k counts
         as k rows in "balanced", as it does everywhere.
@@ -62,15 +63,18 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     Attributes
     ----------
     models_
-        The models, best first. Every model leaves out the rows of weight 0.
+        The models, best first. Rows of weight 0 are left out of every model.
     class_sizes_
-        Number of supports that each model represents; all 1 for ``support``.
+        For each model, the number of sets of support vectors found that were counted as that model, its own included;
+        all 1 for ``support``.
     stopped_
-        Why the enumeration ended: models, objective, nodes, time, exhausted or alike.
+        The limit that ended the enumeration: models (``n_models``), objective (``max_loss``), nodes, time, exhausted
+        (there are no further models) or alike (``patience``).
     ties_
-        Explains why many supports give few predictors: examples on the margin, and the number that determines it.
+        Why many sets of support vectors give few predictors: the number of examples on the margin, and the number that
+        would determine the hyperplane. None if that is not the case.
     classes_, n_features_in_, support_, intercept_
-        As in scikit-learn, of the best model.
+        As in scikit-learn's `SVC`, for the best model.
 
     Examples
     --------
@@ -126,7 +130,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         min_difference: float = 0.01,
         patience: int = 1000,
     ) -> Self:
-        """Return the estimator of a `SvmSettings`, for labels -1 and +1; by default for the best model alone."""
+        """Return the unfitted estimator with the settings of an audit, for labels -1 and +1; by default one model."""
         svm.require_class_weight()
         return cls(
             svm.cost,
@@ -156,16 +160,16 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         sample_weight: npt.ArrayLike | None = None,
         audited: npt.ArrayLike | Matrix | None = None,
     ) -> Self:
-        """Enumerate the best models.
+        """Enumerate the best models, and keep them in `models_`.
 
         Parameters
         ----------
         X, y
             The training rows and their labels, of two classes.
         sample_weight
-            The weight of each row: its multiple of C. A row of weight 0 is left out.
+            The factor by which C is multiplied for each row. A row of weight 0 is left out.
         audited
-            The rows on which predictions are compared; the training rows by default.
+            The rows on which the decisions of models are compared for `distinct`; by default the training rows.
         """
         if not (isinstance(self.n_models, Integral) and self.n_models >= 1):
             raise ValueError(f"n_models must be a whole number >= 1, not {self.n_models!r}")
@@ -184,17 +188,17 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         sample_weight: npt.ArrayLike | None = None,
         audited: npt.ArrayLike | Matrix | None = None,
     ) -> Iterator[Model]:
-        """Yield the next best model on request, limited only by loss, nodes, seconds and patience."""
+        """Return an iterator over models, best first, without the limit `n_models`; see `fit` for the parameters."""
         models, present = self._open(X, y, sample_weight, audited, None)
         return map(present, models)
 
     def decision_function(self, X: npt.ArrayLike | Matrix) -> FloatArray:
-        """Return the decision values of the best model."""
+        """Return the decision value of each row by the best model."""
         check_is_fitted(self)
         return self.models_[0].decision_function(self._table(X))
 
     def predict(self, X: npt.ArrayLike | Matrix) -> npt.NDArray[np.generic]:
-        """Return the classes that the best model predicts."""
+        """Return the class of each row that the best model predicts."""
         decision = self.decision_function(X)
         return np.asarray(self.classes_[(decision >= 0.0).astype(np.intp)])
 
@@ -206,7 +210,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         audited: npt.ArrayLike | Matrix | None,
         k: int | None,
     ) -> tuple[DistinctModels, Callable[[Model], Model]]:
-        """Return the stream of models, and a function that presents a model in the caller's rows and classes."""
+        """Return the iterator over models, and a function that restates a model in the caller's rows and classes."""
         rows = self._checked(X, y, sample_weight)
         watched = rows.X if audited is None else self._table(audited)
         svm, used = self._svm(), rows.used
@@ -221,11 +225,11 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return DistinctModels(enumeration, self.distinct, watched, k, self.min_difference, self.patience), present
 
     def _table(self, X: npt.ArrayLike | Matrix) -> Matrix:
-        """Validate rows to predict."""
+        """Validate rows that are not for training, and return them as a matrix."""
         return as_matrix(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False))
 
     def _checked(self, X: npt.ArrayLike | Matrix, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> _Rows:
-        """Validate the table, labels and weights, and turn the labels into -1 and +1."""
+        """Validate the training rows, labels and weights; return them with the labels as -1 and +1."""
         table, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -249,7 +253,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return SvmSettings(cost, self.kernel, self.gamma, self.degree, self.coef0, rows=rows, class_weight=weight)
 
     def _class_weight(self) -> ClassWeight:
-        """Return the weights of the second and the first class, or "none" or "balanced"."""
+        """Return "none", "balanced", or the weights of the second and the first class, as `SvmSettings` takes them."""
         asked = self.class_weight
         if asked is None or asked == "balanced":
             return "none" if asked is None else "balanced"
@@ -271,19 +275,19 @@ class _Rows:
 
     @property
     def used(self) -> IntArray:
-        """The rows whose weight is not 0."""
+        """Positions of the rows whose weight is not 0."""
         return np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights)
 
 
 def by_label(weight: ClassWeight) -> Literal["balanced"] | dict[object, float] | None:
-    """Return the class weights of a `SvmSettings` in scikit-learn's form."""
+    """Return class weights of `SvmSettings` in the form that scikit-learn takes, for labels 1 and -1."""
     if isinstance(weight, str):
         return "balanced" if weight == "balanced" else None
     return {1: weight[0], -1: weight[1]}
 
 
 def _row_by_row(merged: SvmProblem, rows: _Rows, rows_of: Sequence[IntArray]) -> SvmProblem:
-    """Return the problem with one example per row; rows without weight, which all models leave out, cost 1."""
+    """Return the SVM problem with one example per row; rows of weight 0, which all models leave out, get cost 1."""
     cost = np.ones(len(rows.y))
     for example, found in enumerate(rows_of):
         cost[found] = merged.cost[example]
@@ -293,7 +297,10 @@ def _row_by_row(merged: SvmProblem, rows: _Rows, rows_of: Sequence[IntArray]) ->
 def _by_rows(
     problem: SvmProblem, rows_of: Sequence[IntArray], present: Callable[[Model], Model], model: Model
 ) -> Model:
-    """Return a model of merged examples in terms of rows: the first copies have the weight, the last are left out."""
+    """Return a model of merged identical rows as a model of single rows.
+
+    The dual variable of an example is given to its first rows; of those that are left out, the last rows are named.
+    """
     alpha = np.zeros(problem.size)
     left_out = dict.fromkeys(np.setdiff1d(np.arange(problem.size), np.concatenate(rows_of)).tolist(), 1)
     for example in np.union1d(model.support, list(model.left_out)).astype(int):

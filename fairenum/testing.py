@@ -1,6 +1,6 @@
-"""Fairness rules as an assertion for test suites, about decisions or an audit.
+"""An assertion for test suites that decisions, or a model of an audit, keep fairness rules.
 
-It works with pytest, unittest and whatever else reports an AssertionError, and imports none of them.
+It works with pytest, unittest and any other test runner that reports an AssertionError, and imports none of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WhenOpen = Literal["fail", "warn"]
 
 
 class RuleLeftOpen(UserWarning):
-    """Warns that an open rule passed: the rows show neither that it is kept nor that it is violated."""
+    """Warns that a rule passed although it is open: the rows show neither that it is kept nor that it is violated."""
 
 
 class MeasureArguments(MeasureOptions, total=False):
@@ -74,23 +74,23 @@ def assert_fair(
 ) -> AuditResult | MeasureResult:
     """Raise an AssertionError unless decisions keep every rule.
 
-    Rules are those of ``fairenum measure --fail-on``, and are judged as there: with the uncertainty of the rows, for
-    all decisions, in the primary sensitive column. A rule is kept if the whole interval of its metric keeps the limit,
-    violated if none of it does, and open otherwise.
+    Rules are written and judged as in ``fairenum measure --fail-on``: for every decision column, between the groups of
+    the primary sensitive column. A rule is kept if the whole confidence interval of its metric is within the limit,
+    violated if no part of the interval is, and open otherwise.
 
     Parameters
     ----------
     data
         Decisions as for `fairenum.measure` (a file, a frame, or arrays by name), or the result of `measure` or `audit`.
-        For an audit, the model in use is judged on the holdout or, without one, the selected model.
+        Of an audit, the model in use is judged, or the selected model if there is none in use, on the holdout.
     decision, sensitive
-        As for `fairenum.measure`. Rules are about one sensitive column; if there are several, `primary` names it.
+        As for `fairenum.measure`. Rules are about one sensitive column; if several are given, `primary` names that one.
     rules
         One or several rules, such as ``"demographic_parity_ratio>=0.8"``. For an audit, "selected:", "incumbent:" or
         "best:" before a rule names the model that it is about.
     when_open
-        Effect of an open rule. "fail", the default, raises an error (exit code 3 on the command line), as a test with
-        few rows would otherwise always pass. "warn" lets it pass with a `RuleLeftOpen` warning.
+        Effect of an open rule. "fail", the default, raises an AssertionError, as a test with few rows would otherwise
+        always pass. "warn" lets the rule pass with a `RuleLeftOpen` warning.
     **measuring
         Further arguments of `fairenum.measure` (``label="good", favourable="yes", confidence=0.99``).
 
@@ -130,7 +130,7 @@ def _judged(
     sensitive: Names,
     measuring: MeasureArguments,
 ) -> AuditResult | MeasureResult:
-    """Return the measured decisions; a result is returned as it is."""
+    """Return `data` if it is a result already, else measure the table and return that result."""
     from fairenum.api import measure
     from fairenum.tables.naming import listed
 
@@ -149,7 +149,7 @@ def _judged(
 
 
 def _failure(document: JudgedDocument, judgements: Sequence[Judgement], when_open: WhenOpen) -> str:
-    """Return a message about the rules that are not kept, or an empty string."""
+    """Return the message of the AssertionError about rules that fail; an empty string if none fails."""
     from fairenum.report import rules as assertion
 
     if document.is_partial:

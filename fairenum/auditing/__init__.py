@@ -1,1 +1,1 @@
-"""The audit of a table: near-optimal models listed, scored and compared, and the fairest selected."""
+"""The audit of a table: near-optimal models are listed, scored and compared, and the fairest is selected."""

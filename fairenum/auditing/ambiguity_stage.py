@@ -1,8 +1,8 @@
 """Ambiguity of the holdout's decisions, and bounds on the parity gap, over all near-optimal SVMs.
 
-The flip price of a row is the least relative loss at which an SVM decides it differently. From these prices follow the
-shares of rows that some near-optimal SVM flips, overall and by group, and bounds on the demographic parity difference
-of any such SVM.
+The flip price of a row is the least relative rise of the training loss at which some SVM decides the row differently
+from model 1, the best one. From the prices follow the share of rows that some near-optimal SVM decides differently,
+overall and by group, and bounds on the demographic parity difference of every near-optimal SVM.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ SAME = 1e-9  # weights that differ by less are equal
 
 
 def encoded(features: tuple[EncodedFeature, ...], person: Person) -> FloatArray:
-    """Encode a person like the rows of the table: a table of one row."""
+    """Return the encoded feature values of a person, shape (1, encoded columns)."""
     cells = (one.encoded(person.values[one.name]) for one in features)
     return np.array([[*chain.from_iterable(cells)]])
 
 
 def with_flip_price(document: AuditDocument, person: Person, division: Division, training: Training) -> Person:
-    """Add to a person the flip price of model 1's decision; without training rows if the document is redacted."""
+    """Return a person with the flip price of model 1's decision; it names no training rows of a redacted document."""
     row = encoded(division.encoding.described(), person)
     found = flip_price(division, training, row, document.config.eps, document.first.cut)
     if document.is_redacted:
@@ -81,10 +81,10 @@ def with_flip_price(document: AuditDocument, person: Person, division: Division,
 def flip_price(
     division: Division, training: Training, row: FloatArray, eps: float, threshold: float
 ) -> PersonFlipPrice:
-    """Find the flip price of the decision about a person, and the decision values of SVMs within eps.
+    """Return the flip price of a person's decision, and the range of decision values of near-optimal SVMs.
 
-    `row` is the encoded person, a table of one row; `eps` is the relative loss within which SVMs count as near-optimal,
-    and `threshold` is the cut of model 1, at which every other SVM is cut, too.
+    `row` is the encoded person, shape (1, encoded columns). SVMs count as near-optimal up to the relative loss `eps`.
+    `threshold` is the decision value from which model 1 decides favourably; it is applied to every other SVM, too.
     """
     nearest = flipping_plane(training.problem, training.best, row, threshold=threshold)
     model = _flipping(nearest, division, training)
@@ -110,7 +110,7 @@ def _flipping(found: FlippingPlane, division: Division, training: Training) -> F
 
 
 def _weights(weights: FloatArray, division: Division, training: Training) -> tuple[WeightChange, ...]:
-    """Return the weights that differ most from those of model 1."""
+    """Return the feature weights that differ most from those of model 1, largest difference first."""
     first = model_of(training.problem, training.best, 1, training.best.certificate.objective).plane
     features = division.encoding.described()
     columns = [(one.name, level) for one in features for level in (one.columns or (None,))]
@@ -138,10 +138,10 @@ FARTHEST = 60  # doublings of the first step, the margin; no bias that matters i
 
 
 def bias_range(problem: SvmProblem, best: Solution, eps: float) -> tuple[float, float]:
-    """Return the lowest and the highest bias at which the weight vector of model 1 stays within the allowed loss.
+    """Return the lowest and the highest bias with which model 1's weight vector has at most the allowed loss.
 
-    The loss is convex in the bias, so all biases between the two are within it, too. `eps` is the relative loss above
-    the best that is allowed.
+    The loss is convex in the bias, so every bias between the two is allowed, too. The allowed loss exceeds the least
+    one by the share `eps`.
     """
     product, start = problem.product(best.alpha), best.certificate.bias
     quadratic = 0.5 * float(best.alpha @ product)
@@ -156,7 +156,7 @@ def bias_range(problem: SvmProblem, best: Solution, eps: float) -> tuple[float, 
 
 
 def _last_within(is_within: Callable[[float], bool], start: float, step: float) -> float:
-    """Find the last allowed bias in one direction: by growing steps until one goes too far, then by halving."""
+    """Return the bias farthest from `start` in the direction of `step` that is allowed; found by bisection."""
     inside, outside = start, start + step
     for _ in range(FARTHEST):
         if not is_within(outside):
@@ -174,28 +174,28 @@ BEYOND = 1.001  # prices are searched a little beyond the last tolerance: a pric
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPrices:
-    """Rows of the holdout, in its order, with bounds on their flip prices."""
+    """The examined rows of the holdout, in its order, with bounds on their flip prices."""
 
     places: IntArray  # positions of the rows in the holdout
-    # low, high: proven bounds on their flip prices
+    # low, high: proven bounds on the flip price of each row
     low: FloatArray
     high: FloatArray
-    values: FloatArray  # the decision values of the listed models, minus the cut of model 1: shape (models, rows)
+    values: FloatArray  # decision values of the listed models minus the threshold of model 1, shape (models, rows)
     is_within: BoolArray  # the listed models whose loss is within eps
     effort: PriceEffort
 
     @property
     def changed(self) -> BoolArray:
-        """Rows that each of the listed models within eps decides differently from model 1."""
+        """Whether a listed model within eps decides a row differently from model 1, shape (models within eps, rows)."""
         decided = self.values >= 0.0
         return np.asarray(decided[self.is_within] != decided[0])
 
 
 def holdout_prices(state: RunState) -> RowPrices | None:
-    """Find the flip prices of rows of the holdout; None where the solver failed.
+    """Return the flip prices of rows of the holdout; None if the solver failed.
 
-    All rows are examined or, where that takes too long, a random sample of them: the beginning of a permutation. All
-    SVMs are cut where model 1 is.
+    All rows are examined or, where that takes too long, a random sample of them. The decision threshold of model 1 is
+    applied to all SVMs.
     """
     division, training, listing, config = state.division, state.training, state.listing, state.config
     problem, threshold, everybody = training.problem, listing.cuts[0].value, len(division.holdout)
@@ -222,7 +222,7 @@ def holdout_prices(state: RunState) -> RowPrices | None:
 
 
 def ambiguity_facts(state: RunState, found: RowPrices) -> AmbiguityFacts:
-    """Measure how many of the examined rows flip within the eps of the audit."""
+    """Return the shares of examined rows that some SVM within the eps of the audit decides differently from model 1."""
     division, config = state.division, state.config
     checked = _Counting(division, found, config)
     return AmbiguityFacts(
@@ -241,21 +241,21 @@ def ambiguity_facts(state: RunState, found: RowPrices) -> AmbiguityFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Counting:
-    """Counts of flipped rows among those that were examined."""
+    """Counts of the examined rows that some near-optimal SVM decides differently from model 1 (flipped rows)."""
 
     division: Division
     found: RowPrices
     config: AuditConfig
 
     def rows(self, groups: Groups | None = None) -> Decisions:
-        """Return the examined rows with the groups of a column, or all rows in one group."""
+        """Return model 1's decisions about the examined rows, with the groups of a column or all in one group."""
         holdout, places = self.division.holdout, self.found.places
         kept = holdout if len(places) == len(holdout) else holdout.take(places)
         own = Groups.everyone(len(places)) if groups is None else groups.take(self.division.rows["holdout"][places])
         return replace(kept.decisions(self.found.values[:1]), groups=own)
 
     def overall(self) -> FlippedShare:
-        """Measure the ambiguity of all rows."""
+        """Return the flipped share of all examined rows."""
         rows = self.rows()
         share_of = flippable_shares(
             rows, self.found.low, self.found.high, [self.config.eps], self.config.confidence
@@ -263,7 +263,7 @@ class _Counting:
         return FlippedShare(*self._counts(rows)[0], _share(share_of, 0), plain(self._listed(rows)[0]))
 
     def column(self, groups: Groups) -> FlippedColumn:
-        """Measure the ambiguity of each group of one column."""
+        """Return the flipped share of each group of one column, and the largest difference between groups."""
         rows = self.rows(groups)
         measured = flippable_shares(rows, self.found.low, self.found.high, [self.config.eps], self.config.confidence)
         counts, listed = self._counts(rows), self._listed(rows)
@@ -282,7 +282,7 @@ class _Counting:
         )
 
     def curve(self) -> tuple[CurvePoint, ...]:
-        """Measure ambiguity at many losses, overall and by group of the primary column."""
+        """Return the flipped shares at several values of eps, overall and by group of the primary column."""
         rows, confidence = self.rows(self.division.primary), self.config.confidence
         measured = flippable_shares(rows, self.found.low, self.found.high, CURVE, confidence)
         shown = np.flatnonzero((rows.groups.sizes > 0) & rows.groups.compared).tolist()
@@ -296,7 +296,7 @@ class _Counting:
         )
 
     def _counts(self, rows: Decisions) -> list[tuple[int, int, int]]:
-        """Count by group the rows, those that are proven to flip and those that are undecided."""
+        """Return for each group the numbers of rows, of rows proven to flip, and of rows where nothing is proven."""
         codes, names, eps = rows.groups.codes, rows.groups.names, [self.config.eps]
         is_flipped, is_possible = (flipped(prices, eps)[0] for prices in (self.found.high, self.found.low))
         marks = (np.ones(len(codes)), is_flipped, is_possible & ~is_flipped)
@@ -304,7 +304,7 @@ class _Counting:
         return list(zip(*counts, strict=True))
 
     def _listed(self, rows: Decisions) -> FloatArray:
-        """Return the share of rows, by group, that listed models within eps flip."""
+        """Return the share of each group that at least one listed model within eps decides differently from model 1."""
         is_flipped = np.asarray(self.found.changed.any(0, keepdims=True), dtype=np.uint8)
         return np.asarray(score(replace(rows, predictions=is_flipped)).by_group.selection_rate[0])
 
@@ -315,7 +315,11 @@ def _share(found: BoundedShare, place: int | tuple[int, int]) -> flip_facts.Boun
 
 
 def _discrepancy(state: RunState, found: RowPrices, checked: _Counting) -> Discrepancy:
-    """Find the near-optimal model that flips most rows: a listed model, or model 1 with another bias."""
+    """Return the largest share of examined rows that one near-optimal model decides differently from model 1.
+
+    The models tried are the listed ones, and model 1 with the lowest and the highest allowed bias. An upper bound over
+    all near-optimal models is returned with the share.
+    """
     eps, first, training = state.config.eps, found.values[0], state.training
     biases = np.array(bias_range(training.problem, training.best, eps)) - state.listing.models[0].intercept
     shifted = (first + biases[:, None] >= 0.0) != (first >= 0.0)
@@ -326,7 +330,7 @@ def _discrepancy(state: RunState, found: RowPrices, checked: _Counting) -> Discr
 
 
 def priced(division: Division, found: RowPrices) -> PricedRows:
-    """List the examined rows with their flip prices, decisions and groups."""
+    """Return the examined rows: row numbers, model 1's decisions, bounds on the flip prices, and groups."""
     rows = division.rows["holdout"][found.places]
     return PricedRows(
         rows=tuple(division.dataset.numbered(rows).tolist()),
@@ -341,10 +345,11 @@ LOSSES = (0.001, 0.01)  # beside the loss that the audit allows
 
 
 def proven_range(state: RunState, found: RowPrices) -> ParityRange | None:
-    """Bound the demographic parity difference on the holdout over all SVMs nearly as good as model 1.
+    """Return bounds on the demographic parity difference on the holdout, over all near-optimal SVMs.
 
-    Nearly as good means within the loss that the audit allows and, for comparison, within smaller ones. None without
-    two groups to compare, where every model has a cut of its own, and where the solver failed.
+    There is one pair of bounds for the loss that the audit allows and, for comparison, one for each of the smaller
+    `LOSSES`. None if fewer than two groups are compared, if every model has a decision threshold of its own, or if the
+    solver failed.
     """
     division, listing = state.division, state.listing
     groups = division.holdout.groups

@@ -1,8 +1,8 @@
-"""The candidates of a choice, and the status of every guardrail for the selected model.
+"""The models that a choice is made from, and the status of every guardrail for the selected model.
 
-Limits of a value hold one by one, or for all models together where the holdout was seen before the choice. A change has
-no limits where the document does not hold how the decisions of two models overlap; its status goes by the measured
-value then.
+Confidence intervals of the guarded quantities are pointwise, or simultaneous over all models if the holdout was seen
+before the choice. A change between two models has no interval if the document does not say which decisions they share;
+its guardrail is then judged by the measured value.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from fairenum.svm.problem import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The scored models, the model they are compared with, and the columns they are compared in."""
+    """The scored models, the model in use if they are compared with it, and the sensitive columns."""
 
     models: tuple[AuditedModel, ...]  # model 1 first
-    sensitive: tuple[SensitiveColumn, ...] = ()  # without them, nothing is guarded about single groups
+    sensitive: tuple[SensitiveColumn, ...] = ()  # if empty, no guardrail on single groups applies
     # the model in use, where models are to take its place; None where models are compared with model 1
     incumbent: Incumbent | None = None
     # whether models are chosen and judged by the same rows, so that nothing confirms a choice
@@ -43,7 +43,7 @@ class Candidates:
 
     @property
     def reference(self) -> AuditedModel | Incumbent:
-        """The model that others are compared with."""
+        """The model that all others are compared with: the model in use, or else model 1."""
         return self.incumbent or self.models[0]
 
     def model(self, rank: int) -> AuditedModel:
@@ -52,7 +52,7 @@ class Candidates:
 
 
 def candidates_of(document: AuditDocument) -> Candidates:
-    """Take the candidates of a choice from a document."""
+    """Return the candidates of a choice that a document holds."""
     incumbent = document.incumbent if document.is_against_incumbent else None
     return Candidates(document.models, document.dataset.sensitive, incumbent, document.is_exploratory)
 
@@ -68,7 +68,7 @@ def measured(
     primary: str | None,
     metric: Gap,
 ) -> Measured:
-    """Collect every quantity that can be guarded, of all models on one split."""
+    """Return every quantity that a guardrail can refer to, for all models on one split."""
     scores = [model.scores.of(part) for model in models]
     values = {Subject(name): _numbers([one.measure(name) for one in scores]) for name in OVERALL}
     trials: dict[Subject, FloatArray] = {}
@@ -91,7 +91,7 @@ def _numbers(estimates: Sequence[Estimate]) -> FloatArray:
 def _selection_rates(
     scores: Sequence[ColumnScores], grouping: SensitiveColumn, counts: Confusion
 ) -> dict[Subject, FloatArray]:
-    """Return the selection rates of the compared groups, and the lowest of them."""
+    """Return the selection rate of each compared group, and the lowest of these rates, one value for each model."""
     found = share(*FRACTIONS["selection_rate"](counts))
     if scores[0].weights is not None and counts.squares is None:  # the document lacks the weights of the split
         found = np.full_like(found, np.nan)
@@ -104,7 +104,7 @@ def _selection_rates(
 
 
 def _trials(grouping: SensitiveColumn, counts: Confusion, part: Part) -> dict[Subject, FloatArray]:
-    """Return the fewest rows behind each gap, one number for each model."""
+    """Return for each gap the smallest denominator of the rates it compares, one number for each model."""
     kept = [code for code, group in enumerate(grouping.groups) if group.is_compared and group.rows(part)]
     shape = counts.selected.shape[:-1]
     fewest = [np.broadcast_to(FRACTIONS[rate](counts)[1], shape)[:, kept].min(-1, initial=np.inf) for rate in RATES]
@@ -112,13 +112,16 @@ def _trials(grouping: SensitiveColumn, counts: Confusion, part: Part) -> dict[Su
 
 
 def with_guards(selection: Selection, candidates: Candidates, confidence: float) -> Selection:
-    """Add to a judged choice the status of every guardrail, and whether the model is proposed."""
+    """Return a judged choice with the status of every guardrail, and whether its model is proposed."""
     checked = selection.but(guards=guard_checks(candidates, selection, confidence))
     return checked.but(proposal=proposal_of(checked, is_exploratory=candidates.is_exploratory))
 
 
 def guard_checks(candidates: Candidates, selection: Selection, confidence: float) -> tuple[GuardCheck, ...]:
-    """Check every guardrail; those on changes are left out for the model that changes are measured against."""
+    """Return the status of every guardrail for the selected model.
+
+    If the selected model is the one that changes are measured against, guardrails on changes are left out.
+    """
     if selection.rank is None:
         return ()
     judge, is_other = _GuardJudge(candidates, selection, confidence), selection.rank != candidates.reference.rank
@@ -127,7 +130,7 @@ def guard_checks(candidates: Candidates, selection: Selection, confidence: float
 
 
 class _Case(NamedTuple):
-    """One guarded quantity with its value on both splits."""
+    """One guarded quantity of the selected model: its value on both splits, and its status."""
 
     subject: Subject
     selection: float
@@ -137,7 +140,7 @@ class _Case(NamedTuple):
 
 
 class _GuardJudge:
-    """Judges the selected model by the guardrails of its selection."""
+    """Judges the selected model by each guardrail, with its estimates on the holdout."""
 
     def __init__(self, candidates: Candidates, selection: Selection, confidence: float) -> None:
         shown = [candidates.reference, candidates.model(selection.rank or 1)]
@@ -152,7 +155,7 @@ class _GuardJudge:
         self._critical = normal_critical(1.0 - (1.0 - confidence) / others)
 
     def check(self, guard: Guard) -> GuardCheck | None:
-        """Check one guardrail by the gravest of its quantities; None if it guards nothing."""
+        """Return the status of the guardrail's worst quantity; None if the guardrail applies to no quantity here."""
         cases = list(self._cases(guard))
         if not cases:
             return None
@@ -178,7 +181,7 @@ class _GuardJudge:
             yield _Case(subject, chosen_by, found, status(guard, found), float(beyond(guard, np.array(value))))
 
     def _own(self, subject: Subject) -> Estimate | None:
-        """Return limits of a quantity of the selected model; None where they are not known."""
+        """Return the confidence interval of a quantity of the selected model; None if it is not known."""
         if subject.column is None:
             return self._chosen.measure(subject.measure)
         scores = self._chosen.by_column[subject.column]
@@ -191,7 +194,7 @@ class _GuardJudge:
         return estimate(float(interval.estimate), float(interval.lower), float(interval.upper))
 
     def _change(self, subject: Subject) -> Estimate | None:
-        """Return limits of a change against the reference; None where they are not known."""
+        """Return the confidence interval of a quantity's change from the reference model; None if it is not known."""
         if subject.measure in GAPS and subject.column is not None:
             own = self._chosen.by_column[subject.column].gap(subject.measure)
             return self._strip.get((subject.measure, subject.column), own.change)
@@ -201,7 +204,10 @@ class _GuardJudge:
         return changes.get(subject.measure)
 
     def _rate_change(self, subject: Subject) -> Estimate | None:
-        """Bound the change of a selection rate, of one group or of all rows, from the overlap of the decisions."""
+        """Return the confidence interval of the change of a selection rate, of one group or of all rows.
+
+        It needs the number of rows that both models select; None if that is not known, or rows are weighted.
+        """
         column = subject.column or next(iter(self._sensitive), None)
         if column is None:
             return None
@@ -223,9 +229,9 @@ class _GuardJudge:
 
 
 def status(guard: Guard, found: Estimate) -> GuardStatus:
-    """Judge an estimate: broken if all of its interval is beyond a limit, holds if all of it is within.
+    """Return "broken" if the whole interval is beyond one limit, "holds" if it is within the limits, else "open".
 
-    Without an interval, a measured value within the limits holds, and stays open otherwise.
+    Without an interval, a measured value within the limits gives "holds", and any other gives "open".
     """
     if found.value is None:
         return "open"
@@ -237,6 +243,6 @@ def status(guard: Guard, found: Estimate) -> GuardStatus:
 
 
 def _is_all_beyond(guard: Guard, ends: Sequence[float]) -> bool:
-    """Tell whether everything between two ends lies beyond the same limit."""
+    """Tell whether the whole interval between two ends is above the upper or below the lower limit."""
     is_above = guard.high is not None and round(min(ends) - guard.high, ROUNDING_DIGITS) > 0.0
     return is_above or (guard.low is not None and round(guard.low - max(ends), ROUNDING_DIGITS) > 0.0)

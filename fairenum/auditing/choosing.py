@@ -1,4 +1,4 @@
-"""The choice of a model when a run ends and whenever tolerances change, and the verdicts on it."""
+"""The choice of a model, at the end of a run or under changed tolerances, and the verdicts on the chosen model."""
 
 from __future__ import annotations
 
@@ -27,14 +27,17 @@ from fairenum.metrics.performance import performance_changes
 from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray
 
-CLAIM = 0.8  # share of the error probability that goes to the claim
+CLAIM = 0.8  # share of the error probability for the claim, the gap that the choice is to reduce
 PERFORMANCE = Subject("performance")
 
 
 def judge_by_fresh_holdout(
     selection: Selection, candidates: Candidates, scored_set: ScoredSet, config: AuditConfig
 ) -> Selection:
-    """Judge the first choice of a run by itself, or with all models together where the holdout took part in it."""
+    """Return the first choice of a run with its changes and verdicts on the holdout.
+
+    They are for the chosen model alone or, if the holdout took part in the choice, simultaneous over all models.
+    """
     division = scored_set.division
     if division.is_exploratory or selection.outcome != "selected" or selection.rank is None:
         return judge_by_seen_holdout(selection, candidates, config).but(is_in_sight=division.is_exploratory)
@@ -55,7 +58,7 @@ def judge_by_fresh_holdout(
 
 
 def judge_by_seen_holdout(selection: Selection, candidates: Candidates, config: AuditConfig) -> Selection:
-    """Judge a choice made after the holdout was seen, by the document's limits for all models together."""
+    """Return a choice made after the holdout was seen, with changes and verdicts simultaneous over all models."""
     selection = selection.but(is_in_sight=True)
     if selection.outcome != "selected" or selection.rank is None:
         return selection.but(confirmed=_confirmed(selection, candidates))
@@ -68,10 +71,13 @@ def judge_by_seen_holdout(selection: Selection, candidates: Candidates, config: 
 def strip_alone(
     strip: Sequence[GapChange], decisions: dict[str, Decisions], place: int, config: AuditConfig
 ) -> tuple[GapChange, ...]:
-    """Judge the gaps of the selected model one by one, the claim first, each at its share of the error.
+    """Return the gap changes of the selected model with intervals and verdicts for this model alone.
 
-    `strip` holds one cell for each gap and column; its limits and verdicts are replaced. `decisions` are those of all
-    models about the holdout, by sensitive column, and `place` is the position of the selected model.
+    The gap that the choice is to reduce (the claim) comes first and gets the share `CLAIM` of the error probability.
+    The other gaps divide the rest, and half of the claim's share if the claim has a clear verdict.
+
+    `strip` has one change for each gap and sensitive column; its intervals and verdicts are replaced. `decisions` are
+    those of all models about the holdout, by sensitive column; `place` is the index of the selected model among them.
     """
 
     def marked(cell: GapChange) -> GapChange:
@@ -99,13 +105,17 @@ def strip_alone(
 
 
 def strip_cells(columns: Iterable[str], primary: str | None, metric: Gap) -> list[tuple[str, Gap]]:
-    """List every gap in every sensitive column; the claim, one gap of the primary column, and its column come first."""
+    """Return all pairs of sensitive column and gap: first `metric` in the primary column, then that column's others."""
     cells = [(column, gap) for column in sorted(columns, key=lambda column: column != primary) for gap in GAPS]
     return sorted(cells, key=lambda cell: cell != (primary, metric))
 
 
 def _strip(selection: Selection, candidates: Candidates, config: AuditConfig) -> tuple[GapChange, ...]:
-    """List every gap in every sensitive column, with limits for all models together; the claim and its column first."""
+    """Return the change of every gap in every sensitive column, in the order of `strip_cells`.
+
+    Changes are from the reference model to the selected one, on the holdout, with intervals that are simultaneous over
+    all models.
+    """
     claim = selection.column, selection.tolerances.metric
     first, chosen = (one.scores.holdout for one in (candidates.reference, candidates.model(selection.rank or 1)))
 
@@ -132,7 +142,7 @@ def _with_gains(
     performance: Estimate,
     accuracy: Estimate,
 ) -> Selection:
-    """Add the gains of the selected model, on the selection split and on the holdout."""
+    """Return a selection with the changes of gap, performance and accuracy on both splits, and the verdict."""
     scores = candidates.model(selection.rank or 1).scores
     gaps = Parts(*(part.gap(selection.tolerances.metric) for part in (scores.selection, scores.holdout)))
     claim = next((cell for cell in strip if cell.is_claim), None)
@@ -149,7 +159,10 @@ def _with_gains(
 
 
 def _confirmed(selection: Selection, candidates: Candidates) -> tuple[int, ...]:
-    """List the other candidates that the holdout shows to be fairer, all models judged together."""
+    """Return the ranks of unselected candidates that the holdout shows to be fairer than the reference model.
+
+    The verdicts are simultaneous over all models.
+    """
     metric = selection.tolerances.metric
     return tuple(
         rank
@@ -160,9 +173,9 @@ def _confirmed(selection: Selection, candidates: Candidates) -> tuple[int, ...]:
 
 
 def _observed(changes: Parts[Estimate]) -> Estimate:
-    """Subtract the change on the selection split from the change on the holdout.
+    """Return the change on the holdout minus the change on the selection split.
 
-    The former is a fact; only the true change is unknown, and its limits are those of the holdout.
+    The subtrahend is a known number, so the interval is that of the change on the holdout, shifted.
     """
     shown = changes.selection.value
     ends = (changes.holdout.value, changes.holdout.low, changes.holdout.high)
@@ -170,10 +183,10 @@ def _observed(changes: Parts[Estimate]) -> Estimate:
 
 
 def choose(candidates: Candidates, column: str | None, tolerances: Tolerances, rank: int | None = None) -> Selection:
-    """Choose a model by the rule, or take the one of the given rank.
+    """Return the choice of the fairest model within the tolerances, or of the model of the given rank.
 
-    `column` is the sensitive column, or intersection, whose gap is to be small; `tolerances` say what a fairer model
-    may cost, and what it must not make worse.
+    `column` is the sensitive column, or intersection of columns, whose gap is to be small. `tolerances` limit what a
+    fairer model may cost in objective, loss and performance, and hold the guardrails.
     """
     standing = _standing(candidates, column, tolerances)
     within = _ranks(np.flatnonzero(standing.candidates(tolerances)))
@@ -231,9 +244,9 @@ def candidate_standing(
     *,
     is_in_use: bool,
 ) -> CandidateScores:
-    """Return the scores by which the rule of choice compares models, from all that was measured on the selection split.
+    """Return the scores by which the rule of choice compares models, given their measures on the selection split.
 
-    `is_in_use` says whether the reference is the model in use, and not model 1.
+    `is_in_use` says whether `reference` is the model in use; otherwise it is model 1.
     """
     return CandidateScores(
         objective_ratio=objective_ratio,
@@ -247,20 +260,20 @@ def candidate_standing(
 
 
 def target_of(reference: Measured) -> IncumbentTarget:
-    """Return performance and gap of the model that others are compared with."""
+    """Return the performance and the gap of the model that others are compared with."""
     return IncumbentTarget(float(reference.values[PERFORMANCE][0]), float(_gaps(reference)[0]))
 
 
 def _gaps(models: Measured) -> FloatArray:
-    """Return the gap that models are selected by; NaN without groups."""
+    """Return for each model the gap by which models are selected; NaN without a sensitive column."""
     unknown = np.full(len(models.is_constant), np.nan)
     return models.values.get(Subject(models.metric, models.primary), unknown)
 
 
 def chosen_place(standing: CandidateScores, column: str | None, tolerances: Tolerances) -> int | None:
-    """Return the place of the fairest candidate; None if there is none, or the model in use is no less fair.
+    """Return the index of the fairest candidate; None if there is no candidate, or the model in use is kept.
 
-    Without groups there is no gap to reduce, and model 1, or the model in use, is kept.
+    Without a sensitive column there is no gap to reduce: model 1, or the model in use, is kept.
     """
     if column is None and (standing.target is not None or not standing.is_constant[0]):
         return None if standing.target is not None else 0
@@ -269,7 +282,7 @@ def chosen_place(standing: CandidateScores, column: str | None, tolerances: Tole
 
 
 def selection_again(document: AuditDocument, tolerances: Tolerances, rank: int | None = None) -> Selection:
-    """Choose again from a document whose holdout was seen, and judge the choice."""
+    """Return another choice among the models of a document, with verdicts simultaneous over all models."""
     if rank is not None and not 1 <= rank <= len(document.models):
         raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(document.models)}")
     candidates, config = candidates_of(document), document.config
@@ -278,7 +291,7 @@ def selection_again(document: AuditDocument, tolerances: Tolerances, rank: int |
 
 
 def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | None = None) -> AuditDocument:
-    """Return the document with another choice; an explanation stays if model and metric do."""
+    """Return the document with another choice; its explanation is kept if model and metric stay the same."""
     last, selection = document.selection, selection_again(document, tolerances, rank)
     is_same = (last.rank, last.tolerances.metric) == (selection.rank, tolerances.metric)
     return with_selection(
@@ -290,7 +303,7 @@ def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | No
 
 
 def with_selection(document: AuditDocument, selection: Selection, **details: object) -> AuditDocument:
-    """Return the document with another selection, its tables, its details and its cautions."""
+    """Return the document with another selection; `details` are further fields, tables and warnings are renewed."""
     tables = shortlist_tables(document.dataset, shortlisted(document.members, selection), document.config)
     fresh = document.but(selection=selection, **tables, **details)
     return fresh.but(warnings=cautions(fresh))

@@ -1,4 +1,4 @@
-"""Explanation of the selected model: records it leaves out, feature weights, and rows it decides differently."""
+"""Explanation of the selected model: training rows it leaves out, feature weights, rows decided differently."""
 
 from __future__ import annotations
 
@@ -39,13 +39,16 @@ from fairenum.tables import Column, Groups
 if TYPE_CHECKING:
     from fairenum.auditing.run_state import RunState
 
-SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have a value in common
+SHARE = 0.8  # of the gain that the core keeps, and of a cluster's rows that have a value in common
 FEW_VALUES = 10  # a numeric feature with at most so few values counts as categorical
 SOLVES, WORK = (4, 60), 5e7
 
 
 def explanation(state: RunState, rank: int, metric: Gap) -> Explanation | None:
-    """Explain one model's gain over model 1; None if it leaves out nothing or gains nothing on the selection split."""
+    """Return which left-out training rows explain why a model is fairer than model 1 on the selection split.
+
+    None if the model leaves out no rows, or is not fairer there.
+    """
     division, training, listing = state.division, state.training, state.listing
     watched = Watched(division.selection, metric, point=listing.point)
     first, model = listing.models[0], listing.models[rank - 1]
@@ -69,7 +72,7 @@ def _values(model: Model, watched: Watched) -> FloatArray:
 
 
 def _core(first: Model, model: Model, watched: Watched, division: Division, training: Training) -> Core:
-    """Find the fewest left-out examples that still give most of the gain, and measure their effect."""
+    """Return the fewest training rows found that, left out, keep the share `SHARE` of the gain; with their effect."""
     problem, start = training.problem, _gap(first, watched)
     core = smallest_core(
         training.workspace,
@@ -92,7 +95,7 @@ def _core(first: Model, model: Model, watched: Watched, division: Division, trai
 
 
 def _importance(model: Model, watched: Watched) -> FloatArray:
-    """Estimate how much putting each example back would add to the gap."""
+    """Return for each training example an estimate of how much its return to training would add to the gap."""
     problem, values = model.problem, _values(model, watched)
     slope = watched.slope(values, float(values.std()) or 1.0, 0.0)
     influence = Influence(problem, watched.rows.X)
@@ -100,14 +103,14 @@ def _importance(model: Model, watched: Watched) -> FloatArray:
 
 
 def few_valued(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """Keep the categorical features, and numeric ones of few values."""
+    """Return the categorical features, and the numeric features with at most `FEW_VALUES` distinct values."""
     return tuple(one for one in columns if not one.is_numeric or len(np.unique(one.values)) <= FEW_VALUES)
 
 
 def clusters(model: Model, division: Division, training: Training, columns: tuple[Column, ...]) -> list[Cluster]:
-    """Divide the left-out records by label and group, and find the values that most of each part share.
+    """Return clusters of the left-out rows, one for each label and group, with the values that most of it share.
 
-    Where only some of several identical records are left out, each counts as the share that is.
+    If m of n identical rows are left out, each of the n rows counts as m/n.
     """
     if not model.left_out:
         return []
@@ -135,7 +138,7 @@ def clusters(model: Model, division: Division, training: Training, columns: tupl
 
 
 def _shared(columns: tuple[Column, ...], rows: IntArray, weights: FloatArray) -> Iterator[tuple[str, float | str]]:
-    """Yield the columns in which most of the records have one value, with that value."""
+    """Yield each column in which rows with at least the share `SHARE` of the weight have one value, and that value."""
     for column in columns:
         values = [cell(value) for value in column.values[rows]]
         totals: dict[float | str, float] = {}
@@ -154,8 +157,8 @@ EFFECT_WORK, EFFECT_ROWS = 2e9, (50, 1000)  # multiplications to measure effects
 def anatomy(state: RunState, ranks: list[int]) -> Anatomy:
     """Return the feature weights of linear models or, for other kernels, the effect of shuffling each feature.
 
-    Where all weights would be too many, and for effects, only the models of `ranks` are described: model 1 and the
-    selected one.
+    Weights are those of all models or, if that exceeds `MOST_WEIGHTS` numbers, of the models of `ranks`; effects are
+    always those of `ranks`.
     """
     division, listing = state.division, state.listing
     features = division.encoding.described()
@@ -168,7 +171,10 @@ def anatomy(state: RunState, ranks: list[int]) -> Anatomy:
 
 
 def _effects(state: RunState, rank: int, features: tuple[EncodedFeature, ...]) -> tuple[int, tuple[float, ...]]:
-    """Measure the share of decisions that shuffling each feature changes, with equal shuffles for all models."""
+    """Return the number of rows used, and for each feature the share of decisions that shuffling it changes.
+
+    The shuffles are the same for all models.
+    """
     model, cut = state.listing.models[rank - 1], state.listing.cuts[rank - 1]
     random, rows = stream(state.config.seed, "effects"), state.division.selection
     X = dense(rows.X[random.permutation(len(rows))[: _affordable(model, len(features))]])
@@ -186,7 +192,7 @@ def _effects(state: RunState, rank: int, features: tuple[EncodedFeature, ...]) -
 
 
 def _affordable(model: Model, features: int) -> int:
-    """Return the number of rows on which the effects of all features can be measured in time."""
+    """Return the number of rows on which the effects of all features take about `EFFECT_WORK` multiplications."""
     least, most = EFFECT_ROWS
     return int(
         np.clip(EFFECT_WORK / (len(model.support) * model.problem.X.shape[1] * features * SHUFFLES), least, most)
@@ -198,7 +204,7 @@ def _decided(model: Model, cut: Cut, X: FloatArray) -> np.ndarray:
 
 
 def flips(scored_set: ScoredSet, rank: int) -> Flips:
-    """Find the rows of the holdout that a model decides differently from the model it is compared with."""
+    """Return the rows of the holdout that the model of a rank decides differently from the reference model."""
     predictions = scored_set.decisions("holdout", None).predictions > 0
     before, after = predictions[0], predictions[scored_set.ranks.index(rank)]
     return Flips(rank, *flipped_rows(scored_set.division, "holdout", before, after))
@@ -207,7 +213,10 @@ def flips(scored_set: ScoredSet, rank: int) -> Flips:
 def flipped_rows(
     division: Division, part: Part, before: BoolArray, after: BoolArray
 ) -> tuple[dict[str, tuple[GroupFlips, ...]], tuple[FlippedRow, ...]]:
-    """Count the rows of a split that two models decide differently, by group of every column, and list them."""
+    """Return the rows of a split that two models decide differently: counts by column and group, and a list.
+
+    `before` and `after` tell which rows each of the two models selects.
+    """
     rows, gained, lost = division.rows[part], after & ~before, before & ~after
     columns = [groups.take(rows) for groups in division.columns] or [Groups.everyone(len(rows))]
     label, numbers = division.dataset.label, division.dataset.numbered(rows)
@@ -224,7 +233,7 @@ def flipped_rows(
 
 
 def _by_group(groups: Groups, gained: BoolArray, lost: BoolArray) -> tuple[GroupFlips, ...]:
-    """Count the rows of each group that gain the favourable outcome, and those that lose it."""
+    """Return for each group the numbers of rows whose decision becomes favourable, and unfavourable."""
     counts = [np.bincount(groups.codes, one, len(groups.names)).astype(int) for one in (gained, lost)]
     return tuple(
         GroupFlips(name, int(groups.sizes[code]), int(counts[0][code]), int(counts[1][code]))

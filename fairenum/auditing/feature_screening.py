@@ -1,6 +1,6 @@
-"""How well single features predict the label, the decisions and the groups.
+"""How well single features predict the label, the decisions of model 1, and the sensitive groups.
 
-Predictions are learned on training rows and measured on the selection split; the holdout stays untouched.
+Predictions are learned on training rows and measured on the selection split; the holdout is not used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Codes = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Training rows to learn from and selection rows to measure on: positions in their split, and row numbers."""
+    """Training rows to learn from and selection rows to measure on: indices within the split, and in the table."""
 
     train: IntArray
     measured: IntArray
@@ -43,14 +43,14 @@ class _Rows:
 
     @classmethod
     def drawn(cls, division: Division, config: AuditConfig) -> _Rows:
-        """Draw at most `MOST_ROWS` of each split."""
+        """Return at most `MOST_ROWS` training rows and as many selection rows, drawn at random."""
         random, train, measured = stream(config.seed, "screening"), division.split.train, division.rows["selection"]
         some, others = (np.sort(random.permutation(len(rows))[:MOST_ROWS]) for rows in (train, measured))
         return cls(some, others, train[some], measured[others])
 
 
 def screen(division: Division, listing: Listing, config: AuditConfig) -> Screening:
-    """Measure how well each feature alone predicts the label, model 1's decisions, and the groups."""
+    """Return how well each feature alone predicts the label, model 1's decisions, and the sensitive groups."""
     rows, columns = _Rows.drawn(division, config), _learned_from(division)
     several = columns if len(columns) > 1 else []  # a single one cannot be left out
     decided = _decided(rows, division, listing)
@@ -71,7 +71,10 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
 
 
 def copies_of(incumbent: IncumbentDecisions, division: Division, config: AuditConfig) -> tuple[str, ...]:
-    """Name the features that alone reproduce the decisions of the model in use, by one threshold or by their texts."""
+    """Return the names of features of which each alone reproduces the decisions of the model in use.
+
+    A numeric feature reproduces them by one threshold, a categorical one by a decision for each text.
+    """
     rows, bits = _Rows.drawn(division, config), incumbent.bits.astype(np.intp)
     found = _lookalikes(_learned_from(division), rows, bits[rows.train_rows], bits[rows.measured_rows])
     return tuple(one.feature for one in found)
@@ -82,21 +85,21 @@ def _learned_from(division: Division) -> list[Column]:
 
 
 def _is_mixed(parts: tuple[Codes, ...]) -> bool:
-    """Tell whether all parts hold more than one class, and enough of each for an AUC to mean something."""
+    """Tell whether every array of class codes has two or more classes, each with at least `FEWEST` rows."""
     return all(np.ptp(codes) > 0 and np.bincount(codes)[np.unique(codes)].min() >= FEWEST for codes in parts)
 
 
 def area(classes: Codes, scores: FloatArray) -> float:
-    """Measure the AUC of class 1 among two, or the mean of one class against the rest among more.
+    """Return the AUC of class 1, or with more than two classes the mean AUC of each class against the rest.
 
-    All `classes`, from 0 on, are present; `scores` has shape (rows, classes).
+    `classes` are codes 0, 1, ... of the rows, all of which occur; `scores` has shape (rows, classes).
     """
     wanted = (1,) if scores.shape[1] == 2 else range(scores.shape[1])
     return float(np.mean([auc(scores[None, :, one], (classes == one).astype(np.uint8)) for one in wanted]))
 
 
 def _best_features(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[SingleFeature]:
-    """Yield the features that alone predict the classes best."""
+    """Yield the `MOST_SHOWN` features that alone predict the classes with the highest AUC, best first."""
     found = [
         (area(measured, chances(column, rows.train_rows, learned, rows.measured_rows)), -place, column.name)
         for place, column in enumerate(columns)
@@ -107,10 +110,10 @@ def _best_features(columns: list[Column], rows: _Rows, learned: Codes, measured:
 def chances(
     column: Column, train_rows: IntArray, classes: Codes, other_rows: IntArray, leaves: int = LEAVES
 ) -> FloatArray:
-    """Estimate the chance of each class from one feature, shape (other rows, classes).
+    """Return the probability of each class for `other_rows`, estimated from one feature, shape (rows, classes).
 
-    Numbers are judged by a small tree, texts by the shares of classes among rows of the same text. `classes`, from 0
-    on, are those of the training rows.
+    A numeric feature predicts by a small decision tree, a categorical one by the class shares of training rows with the
+    same text. `classes` are the codes 0, 1, ... of the training rows.
     """
     known, others = column.values[train_rows], column.values[other_rows]
     if column.is_numeric:
@@ -129,7 +132,10 @@ def _by_number(known: NDArray[np.generic], classes: Codes, others: NDArray[np.ge
 
 
 def _by_text(known: NDArray[np.generic], classes: Codes, others: NDArray[np.generic]) -> FloatArray:
-    """Return the shares of classes for each text, shrunk towards those of all rows by the weight of one row."""
+    """Return class shares among known rows of the same text, shrunk towards the overall shares.
+
+    The overall shares count as one further row of each text; an unknown text gets the overall shares.
+    """
     import pandas as pd
 
     seen, others = (np.where(is_missing(part), "", part) for part in (known, others))
@@ -150,7 +156,7 @@ def _decided(rows: _Rows, division: Division, listing: Listing) -> tuple[Codes, 
 
 
 def _lookalikes(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[Lookalike]:
-    """Yield the features that alone reproduce these decisions, by one threshold or by their texts."""
+    """Yield the features that alone reproduce given decisions, by one threshold or by a decision for each text."""
     if not _is_mixed((learned, measured)):
         return
     for column in columns:
@@ -163,7 +169,7 @@ def _lookalikes(columns: list[Column], rows: _Rows, learned: Codes, measured: Co
 def _group_prediction(
     groups: Groups, columns: list[Column], rows: _Rows, division: Division, config: AuditConfig
 ) -> ScreenedColumn | None:
-    """Measure how well features predict the compared groups of one column; None if fewer than two have enough rows."""
+    """Return how well features predict the groups of one column; None if fewer than two groups have enough rows."""
     parts = groups.codes[rows.train_rows], groups.codes[rows.measured_rows]
     sizes = np.array([np.bincount(codes, minlength=len(groups.names)) for codes in parts])
     enough = (sizes >= max(config.min_group_size, 1)).all(0)  # a group without rows cannot be predicted
@@ -186,7 +192,7 @@ def _group_prediction(
 
 
 def _joint_auc(names: list[str], rows: _Rows, division: Division, learned: Codes, measured: Codes) -> float | None:
-    """Return the AUC with which a linear model of several features predicts the classes."""
+    """Return the AUC with which a linear model of the named features predicts the classes; None without features."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -1,4 +1,4 @@
-"""Counts by group and label as a document holds them; adverse-impact tables and a check with fairlearn made of them."""
+"""Counts by group and label from a document, and what follows: adverse-impact tables, a check with fairlearn."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Members = Sequence[AuditedModel | Incumbent]
 def document_counts(
     scores: Sequence[ColumnScores], column: SensitiveColumn, part: Part, drawn: float = 1.0
 ) -> Confusion:
-    """Return the counts of some models on one split, by group and label, as the document holds them.
+    """Return each model's selected rows and all rows of one split, by group and label, from a document.
 
-    Rows count alike where the document did not keep the weights of the split.
+    They are sums of weights, or numbers of rows if the document does not hold the weights of the split.
     """
     heads = _headcounts(scores, column, part, drawn)
     selected = [one.weights for one in scores if one.weights]
@@ -50,7 +50,7 @@ def document_counts(
 
 
 def _headcounts(scores: Sequence[ColumnScores], column: SensitiveColumn, part: Part, drawn: float = 1.0) -> Confusion:
-    """Return the numbers of rows, whatever their weights."""
+    """Return each model's selected rows and all rows of one split, by group and label, as unweighted numbers."""
     total = [[group.by_label(part) for group in column.groups]]
     selected = [[one.selected_by_label(code) for code in range(len(column.groups))] for one in scores]
     return Confusion(np.array(total, dtype=np.float64), np.array(selected, dtype=np.float64), drawn=drawn)
@@ -62,12 +62,12 @@ def shortlisted(members: Members, selection: Selection) -> Members:
 
 
 def shortlist_tables(table: TableFacts, shown: Members, config: AuditConfig) -> dict[str, Any]:
-    """Return group tables and fairlearn's check of the models that are shown side by side, as fields of a document."""
+    """Return the document fields `group_tables` and `reference_check`, for the models shown side by side."""
     return {"group_tables": group_tables(table, shown, config), "reference_check": reference_check(table, shown)}
 
 
 def group_tables(table: TableFacts, shown: Members, config: AuditConfig) -> tuple[GroupTable, ...]:
-    """Return the holdout's group table for every sensitive column and each of these models."""
+    """Return the adverse-impact table on the holdout, for every sensitive column and each of the given models."""
     return tuple(
         _group_table(one.rank, column, one.scores.holdout.by_column[column.column], table.drawn, config)
         for column in table.sensitive
@@ -96,7 +96,7 @@ def _grouped(column: SensitiveColumn, codes: ArrayLike) -> Groups:
 
 
 def reference_check(table: TableFacts, shown: Members) -> ReferenceCheck:
-    """Compute the gaps of some models in the primary column with fairlearn, and the largest distance from ours."""
+    """Return the largest difference between our gaps and those that fairlearn computes, in the primary column."""
     distances = [
         _distances(one.scores.holdout, fairlearn_metrics(_weighted_rows(one.scores.holdout, column)))
         for column in table.sensitive
@@ -109,9 +109,9 @@ def reference_check(table: TableFacts, shown: Members) -> ReferenceCheck:
 
 
 def _weighted_rows(scores: SplitScores, column: SensitiveColumn) -> Decisions:
-    """Rebuild rows from counts, as fairlearn takes nothing else.
+    """Return weighted rows that have the counts of the document, as fairlearn takes rows and not counts.
 
-    There is one row for each group, label and decision that occurs, with the weight of all rows of that kind.
+    There is one row for each combination of group, label and decision that occurs, with the total weight of its rows.
     """
     own = [scores.by_column[column.column]]
     heads, weights = (
@@ -124,7 +124,7 @@ def _weighted_rows(scores: SplitScores, column: SensitiveColumn) -> Decisions:
 
 
 def _distances(ours: SplitScores, theirs: Gaps) -> FloatArray:
-    """Return the distances between gaps that both define."""
+    """Return absolute differences between our gaps and ratios and those of fairlearn, without undefined ones."""
     names = (*GAPS, *RATIOS)
     own = np.array([getattr(ours, name).value for name in names], dtype=np.float64)
     reference = np.array([getattr(theirs, name)[0] for name in names])

@@ -1,4 +1,4 @@
-"""The model in use: its decisions about the rows of an audit, and the options that depend on them."""
+"""The model in use (incumbent): its decisions about the rows of an audit, and the options that depend on them."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class IncumbentDecisions:
 
     answers: IncumbentAnswers
     bits: BitArray = field(repr=False)  # 1 favourable, 0 unfavourable
-    cutoff: float | None = None  # where its score was cut, in its owner's units; None where decisions were given
+    cutoff: float | None = None  # threshold on the given scores; None where decisions were given
 
     @property
     def values(self) -> FloatArray:
-        """Values that rank rows: its scores or, without any, its decisions as -1 and 1."""
+        """Values that rank the rows, higher being favourable: scores or, if there are none, decisions as -1 and 1."""
         return np.where(self.bits > 0, 1.0, -1.0) if self.answers.scores is None else self.answers.scores
 
 
 def decided_incumbent(dataset: Dataset, config: AuditConfig) -> IncumbentDecisions | None:
-    """Return the model in use with its decisions, its score cut if need be; None if there is none."""
+    """Return the decisions of the model in use, given or from its thresholded scores; None without such a model."""
     answers = dataset.incumbent
     if answers is None:
         return None
@@ -54,7 +54,10 @@ def decided_incumbent(dataset: Dataset, config: AuditConfig) -> IncumbentDecisio
 
 
 def with_incumbent(config: AuditConfig, incumbent: IncumbentDecisions | None, division: Division) -> AuditConfig:
-    """Resolve options that depend on the model in use: the model to compare with, and where models are cut."""
+    """Return the options with those resolved that depend on the model in use: `against` and `decide`.
+
+    `against` is the model that others are compared with, `decide` the rule that sets decision thresholds.
+    """
     if incumbent is None and config.against == "incumbent":
         raise ConfigError(
             "models cannot be compared with the model in use (against, --against incumbent): none was given; name its "

@@ -1,4 +1,4 @@
-"""The listing of models: enumerated ones best first, joined by those of the guided and the tilted search."""
+"""The list of near-optimal models, from the exact enumeration, the guided search and the tilted search."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ from fairenum.tables import Groups
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """The models, best first, with how they were found and how they decide."""
+    """The listed models, best first, with their origin, decision thresholds and decision values."""
 
     models: tuple[Model, ...]
     origins: tuple[Origin, ...]  # how each was found: exact, guided or tilted
-    # how many supports decide as each model does; 1 for a model of a search, where they are not counted
+    # number of sets of support vectors found that decide as each model does; 1 for a model of a search
     sizes: tuple[int, ...]
-    # point, cuts: the operating point, and the cut of each model there
+    # point, cuts: the rule that sets decision thresholds, and the threshold of each model
     point: OperatingPoint
     cuts: tuple[Cut, ...]
-    # decision values by split, shape (models, rows), minus the cut: values of at least 0 are favourable
+    # decision values minus the threshold, by split, shape (models, rows): values of at least 0 are favourable
     values: dict[Part, FloatArray]
     stopped: ListingEnd  # why the enumeration ended
     nodes: int
-    ties: MarginTies | None  # why most supports repeat the decisions of another, if they do
+    ties: MarginTies | None  # why most sets of support vectors decide like another, if they do
     audited_rows: int  # rows by whose decisions models are distinguished
 
     def taken(self, places: IntArray) -> Listing:
-        """Keep some of the models, in their order."""
+        """Return the listing with only the models at the given indices."""
         return replace(
             self,
             models=tuple(self.models[place] for place in places),
@@ -75,21 +75,21 @@ class Listing:
 
     @property
     def objective_ratio(self) -> FloatArray:
-        """Objective of each model as a share of that of model 1; NaN for a tilted model, which has none."""
+        """Objective of each model divided by that of model 1; NaN for a tilted model, which solves another problem."""
         first = self.models[0].objective
         return np.array([np.nan if model.tilt else model.objective / first for model in self.models])
 
     @property
     def loss_ratio(self) -> FloatArray:
-        """Relative rise of each model's loss on all training examples over that of model 1."""
+        """Relative excess of each model's loss over that of model 1, on all training examples."""
         return np.array([model.loss_ratio for model in self.models])
 
     def uncut(self, part: Part) -> FloatArray:
-        """Return the decision values of a split without the cut subtracted."""
+        """Return the original decision values of a split, without the threshold subtracted, shape (models, rows)."""
         return np.asarray(self.values[part] + np.array([[cut.value] for cut in self.cuts]))
 
     def decisions(self, division: Division, part: Part, column: str | None) -> Decisions:
-        """Return the decisions of the models about a split, with the groups of a column, or all rows in one group."""
+        """Return all models' decisions about a split, with the groups of a column; without one, all in one group."""
         decisions, rows = division.part(part).decisions(self.values[part]), division.rows[part]
         if column is None:
             return replace(decisions, groups=Groups.everyone(len(rows)))
@@ -99,10 +99,10 @@ class Listing:
 def enumerate_models(
     division: Division, training: Training, config: AuditConfig, progress: Progress, deadline: Deadline = NEVER
 ) -> Listing:
-    """List the near-optimal models; an interrupt or a deadline keeps those found so far.
+    """Return the near-optimal models of the exact enumeration; an interrupt or a deadline keeps those found so far.
 
-    Models are distinguished by their decisions about the audited rows; no label of the selection split or the holdout
-    takes part in that.
+    Models are distinguished by their decisions about the rows of selection split and holdout; labels of these rows are
+    not used.
     """
     audited = distinct(stacked([division.part(part).X for part in PARTS]))
     limits = Limits(None, config.eps, training.max_nodes)
@@ -135,7 +135,10 @@ def enumerate_models(
 def cut_values(
     models: list[Model], division: Division, point: OperatingPoint
 ) -> tuple[tuple[Cut, ...], dict[Part, FloatArray]]:
-    """Cut models by the selection split, and return cuts and decision values on both splits, shape (models, rows)."""
+    """Return each model's decision threshold, set on the selection split, and decision values by split.
+
+    The values have the threshold subtracted, and shape (models, rows).
+    """
     values = {part: [model.decision_function(division.part(part).X) for model in models] for part in PARTS}
     cuts = tuple(map(point.cut, values["selection"]))
     centred = {
@@ -147,10 +150,10 @@ def cut_values(
 def _collect(
     stream: DistinctModels, k: int, progress: Progress, later: Callable[[], None]
 ) -> tuple[list[Model], ListingEnd | None]:
-    """Take models until the stream ends, time is over, the user interrupts, or the solver fails, with the reason.
+    """Return the models of a stream, and why it was cut short: time, interrupt or solver; None if it was not.
 
-    Models found by then stay proven. Every model also takes time later, when it is scored, so the deadline moves
-    forward.
+    Models found by then are kept. `later` is called after every model: it brings the deadline forward by the time that
+    scoring the model will take.
     """
     models: list[Model] = []
     progress("enumerate", 0, k)
@@ -171,10 +174,10 @@ def _collect(
 
 
 def joined(listing: Listing, candidates: Sequence[Model], origin: Origin, division: Division) -> Listing:
-    """Add models to a listing, except those that decide all audited rows as another model does.
+    """Return a listing with further models, except those that decide all audited rows as another model does.
 
-    The best objective comes first. Tilted models, which have no objective to compare, follow in ascending order of
-    loss. Of equal models those that were listed before come first.
+    Models are ordered by objective, best first. Tilted models, whose objectives cannot be compared, follow in ascending
+    order of loss. Of models with equal objective or loss, those listed before come first.
     """
     if not candidates:
         return listing
@@ -207,9 +210,10 @@ def _order(models: Sequence[Model]) -> IntArray:
 
 
 def _certified(models: Sequence[Model], origins: Sequence[Origin]) -> tuple[Model, ...]:
-    """Mark for each model beside a guided one whether the intervals prove their order.
+    """Return the models, marked as order-certified if proven to have a lower objective than the model before.
 
-    A tilted model is placed by its loss, which is known without an interval.
+    Only models next to a guided one are marked anew. Tilted models stay unchanged: their order is by loss, which is
+    known exactly.
     """
     result = [*models[:1]]
     for place in range(1, len(models)):
@@ -222,7 +226,7 @@ def _certified(models: Sequence[Model], origins: Sequence[Origin]) -> tuple[Mode
 def watched_rows(
     division: Division, point: OperatingPoint, config: AuditConfig, incumbent: IncumbentDecisions | None = None
 ) -> Watched:
-    """Return the selection split as searches watch it, with the model in use if that is to be beaten."""
+    """Return the selection split as the rows by which searches measure unfairness, with the model to compare with."""
     tolerances = config.tolerances
     watched = Watched(division.selection, config.metric, tolerances.measure, point, tolerances.guardrails)
     if incumbent is None or config.against != "incumbent":
@@ -234,7 +238,10 @@ def watched_rows(
 def join_guided(
     listing: Listing, division: Division, training: Training, watched: Watched, config: AuditConfig, progress: Progress
 ) -> tuple[Listing, GuidedRun | None]:
-    """Search for fairer models on the selection split (guided search), and add them to the listing."""
+    """Return the listing with the models of the guided search for fairness on the selection split, and its facts.
+
+    The facts are None if the search was not asked for.
+    """
     if config.search == "exact":
         return listing, None
     if obstacle := _obstacle(division, listing):
@@ -248,7 +255,7 @@ def join_guided(
 
 
 def _obstacle(division: Division, listing: Listing) -> Obstacle | None:
-    """Return the reason why a guided search is impossible; None if it is possible."""
+    """Return the reason why a guided search cannot be run; None if it can."""
     if division.primary is None:
         return "no_sensitive_column"
     if division.is_exploratory:
@@ -261,7 +268,7 @@ def _obstacle(division: Division, listing: Listing) -> Obstacle | None:
 def _guided_run(
     training: Training, watched: Watched, config: AuditConfig, progress: Progress
 ) -> tuple[GuidedSearch, str]:
-    """Search until a bound is reached, the user interrupts, or the solver fails; models found by then stay."""
+    """Run the guided search; return it with its models so far, and why it ended: a limit, interrupt or solver."""
     bounds = Bounds(
         config.eps,
         config.max_performance_drop,
@@ -292,10 +299,10 @@ def join_tilted(
     config: AuditConfig,
     progress: Progress,
 ) -> tuple[Listing, TiltedRun | None]:
-    """Search for models tilted towards parity on the selection split, and add them after the others.
+    """Return the listing with the models of the tilted search, after all others, and facts about that search.
 
-    They are part of the search for fairer models: there are none where that was not asked for, was skipped, or where no
-    time is left.
+    Tilted models minimise the loss plus a price times the difference of two groups' mean decision values. The search is
+    not run, and its facts are None, if the guided search was not asked for or was skipped, or if no time is left.
     """
     if guided is None or guided.obstacle or is_time_over():
         return listing, None
@@ -317,7 +324,10 @@ def join_tilted(
 
 
 def _opened(problem: SvmProblem, solver: str) -> CertifiedWorkspace:
-    """Open a tilted problem in the audit's solver, or in the native one if that takes only one margin for all."""
+    """Return a solver workspace for a tilted problem, in which each example has its own margin.
+
+    The native solver is used if the audit's solver takes only problems with one margin for all examples.
+    """
     try:
         return open_workspace(solver, problem)
     except ProblemError:

@@ -1,4 +1,4 @@
-"""Measurement of given decisions and scores by group, without any training."""
+"""Measurement of given decisions and scores, overall and by sensitive group; no model is trained."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ MOST_DECISIONS = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenDecisions:
-    """Decisions to measure, from a column or from a score that is cut.
+    """Decisions to measure, from a column of decisions or from a score that is compared with a cutoff.
 
-    The attributes how, cutoff and tied are as in `fairenum.document.measure_document.MeasuredDecisions`.
+    The attributes how, cutoff and tied mean the same as in `fairenum.document.measure_document.MeasuredDecisions`.
     """
 
     name: str
@@ -84,17 +84,17 @@ class GivenDecisions:
 
 
 def oriented(table: DecidedTable, config: MeasureConfig) -> FloatArray | None:
-    """Return the scores of all rows, higher being favourable; None without a score."""
+    """Return the scores of all rows, negated if needed so that higher is favourable; None without a score."""
     return None if table.score is None else np.asarray(sign(config) * table.score.values)
 
 
 def sign(config: MeasureConfig) -> float:
-    """Return the factor that makes higher scores favourable: -1 or 1."""
+    """Return the factor, -1 or 1, that turns scores into values of which higher is favourable."""
     return -1.0 if config.lower_is_better else 1.0
 
 
 def resolved_cutoff(table: DecidedTable, config: MeasureConfig) -> Cutoff | None:
-    """Return where the score is cut; None if it is not."""
+    """Return the cutoff that turns the score into decisions; None if no decisions are made from a score."""
     if table.score is None:
         if config.cutoff is not None or config.lower_is_better:
             given = "cutoff (--cutoff)" if config.cutoff is not None else "lower_is_better (--lower-is-better)"
@@ -114,7 +114,7 @@ def resolved_cutoff(table: DecidedTable, config: MeasureConfig) -> Cutoff | None
 
 
 def given_decisions(table: DecidedTable, config: MeasureConfig) -> tuple[GivenDecisions, ...]:
-    """List the decisions of the table, those made by its score last."""
+    """Return the decisions of each decision column, and last those made from the score, if any."""
     if len(table.decisions) > MOST_DECISIONS:
         raise ConfigError(f"{len(table.decisions)} columns of decisions are too many; name at most {MOST_DECISIONS}")
     found = [
@@ -131,22 +131,22 @@ def given_decisions(table: DecidedTable, config: MeasureConfig) -> tuple[GivenDe
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnSetting:
-    """One sensitive column, and how decisions are measured in it."""
+    """One sensitive column with all that is needed to measure decisions between its groups."""
 
     groups: Groups
-    place: int  # position of the column among all: its bootstrap has its own random numbers
+    place: int  # index of the column among all, which seeds the random numbers of its bootstrap
     reference: str  # the group that others are compared with
     has_label: bool  # whether labels are known, and not all counted as unfavourable
     config: MeasureConfig
 
     def measures(self, name: Gap | Ratio) -> bool:
-        """Tell whether a gap or a ratio can be measured with the labels that are known."""
+        """Tell whether a gap or ratio can be measured: it needs no label, or the labels are known."""
         metric = metric_of(name)
         return self.has_label or metric is None or not metric.needs_label
 
 
 def measured_column(decisions: Decisions, setting: ColumnSetting) -> list[ColumnMeasures]:
-    """Measure all decisions between the groups of one column, and compare them with the first."""
+    """Return the measures of each set of decisions between the groups of one column, compared with the first set."""
     name = ("measure", setting.groups.column) if len(decisions.predictions) > 1 else None
     first, *others = column_scores(decisions, setting.config, name, is_measured=setting.measures)
     found = []
@@ -158,13 +158,13 @@ def measured_column(decisions: Decisions, setting: ColumnSetting) -> list[Column
 
 
 def _uncompared(scores: ColumnScores) -> ColumnScores:
-    """Remove the comparison of the first decisions with themselves."""
+    """Return scores without changes and verdicts, as the first decisions are not compared with themselves."""
     gaps = {gap: scores.gap(gap) for gap in GAPS}
     return scores.but(**{gap: GapEstimate(one.value, one.low, one.high) for gap, one in gaps.items()})
 
 
 def impact(rank: int, scores: Scores, setting: ColumnSetting, *, has_label: bool) -> GroupTable:
-    """Return the adverse-impact table of one set of decisions."""
+    """Return the adverse-impact table of one set of decisions; `rank` is its number, from 1, or 0 for a score."""
     groups, config = setting.groups, setting.config
     heads = Headcount(groups.sizes, scores.counts.selected[0].sum(-1), groups.small(config.min_group_size))
     return impact_table(
@@ -179,7 +179,7 @@ def impact(rank: int, scores: Scores, setting: ColumnSetting, *, has_label: bool
 
 
 def ratios_to_best(scores: Scores, table: GroupTable, confidence: float) -> list[Estimate]:
-    """Bound the impact ratio of each group; empty estimates where no group can serve as the most selected."""
+    """Return the impact ratio of each group to the most selected one; empty estimates if there is no such group."""
     if table.most_selected is None:
         return [Estimate()] * len(table.groups)
     best = scores.groups.names.index(table.most_selected)
@@ -199,7 +199,7 @@ def _decided_groups(scores: Scores, table: GroupTable, setting: ColumnSetting) -
 def measured_score(
     name: str, values: FloatArray, labels: BitArray | None, settings: Sequence[ColumnSetting]
 ) -> MeasuredScore:
-    """Measure a score, of which higher is favourable, between the groups of every column."""
+    """Return the measures of a score, of which higher is favourable, overall and between the groups of every column."""
     config = settings[0].config
     order = np.argsort(values, kind="stable")  # every column sorts again, which is quick for sorted values
     values, labels = values[order], None if labels is None else labels[order]
@@ -219,7 +219,7 @@ def measured_score(
 
 
 def ranked_column(graded: ScoredRows, setting: ColumnSetting) -> ColumnRanking:
-    """Measure a score between the groups of one column."""
+    """Return the measures of a score between the groups of one column."""
     confidence = setting.config.confidence
     _, above = scoring_rates(graded)
     scoring = impact(0, above, setting, has_label=False)
@@ -253,7 +253,10 @@ def _groups(graded: ScoredRows, ratios: list[Estimate], setting: ColumnSetting) 
 
 
 def _sweep(graded: ScoredRows, setting: ColumnSetting) -> Iterator[CutoffPoint]:
-    """Measure the score cut at shares of the rows; each interval has the confidence by itself."""
+    """Yield rates, gap and ratio of the decisions at a series of cutoffs, with pointwise confidence intervals.
+
+    Each cutoff selects a given share of the rows; the highest cutoff comes first.
+    """
     found, config = sweep(graded), setting.config
     scores, confidence = found.scores, config.confidence
     overall = scores.counts.overall()
@@ -296,7 +299,7 @@ def run_measure(
     *,
     counts: bool = False,
 ) -> MeasureDocument:
-    """Read decisions and scores, and measure them."""
+    """Read a table of decisions and scores, and return their measures as a document."""
     started = time.perf_counter()
     table = load_decided(source, roles, config.reading, counts=counts)
     loaded = time.perf_counter()
@@ -307,7 +310,7 @@ def run_measure(
 
 
 def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
-    """Measure a table of decisions."""
+    """Return the measures of a table of decisions and scores as a document."""
     columns = _columns(table, config)
     primary = named_groups(columns, config.primary)
     has_label = table.label is not None
@@ -336,7 +339,7 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
 
 
 def _columns(table: DecidedTable, config: MeasureConfig) -> tuple[Groups, ...]:
-    """Return the sensitive columns and their intersection, with small groups set aside."""
+    """Return the groups of each sensitive column and of their intersection; small groups are marked as not compared."""
     columns = table.columns
     if config.fewest is not None:
         columns = tuple(groups.setting_aside(config.fewest, (slice(None),)) for groups in columns)
@@ -345,7 +348,7 @@ def _columns(table: DecidedTable, config: MeasureConfig) -> tuple[Groups, ...]:
 
 
 def _labels(table: DecidedTable) -> BitArray:
-    """Return the labels; all unfavourable where none are known, which leaves selection rates as they are."""
+    """Return the labels as 0 and 1; all 0 without a label column, as selection rates do not depend on labels."""
     return np.zeros(len(table), np.uint8) if table.label is None else table.label.y.astype(np.uint8)
 
 
@@ -411,7 +414,7 @@ def _table(
 
 
 def _fingerprint(table: DecidedTable, made: Sequence[GivenDecisions]) -> str:
-    """Hash groups, decisions, labels and scores, whatever the order of the rows."""
+    """Return the SHA-256 of groups, decisions, labels and scores, which does not depend on the order of rows."""
     names = [(groups.column, groups.names) for groups in table.sensitive]
     digest = sha256(repr((names, [given.name for given in made], table.label is not None)).encode())
     kinds = np.zeros(len(table), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Other mitigations on the audited SVM and splits, scored on the holdout beside model 1."""
+"""Baselines: other bias mitigations applied to the audited SVM, and scored on the holdout beside model 1."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
 
 
 class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """The SVM as an estimator of 0/1 labels with a weight for each row.
+    """The audited SVM as a scikit-learn classifier for labels 0 and 1, with a weight for each row.
 
     Parameters
     ----------
     svm
-        What to train; its C is a number. Identical rows are always one example, as only the sum of their weights
-        counts.
+        Settings of the SVM, with a number as C. Identical rows are always merged into one example with the sum of
+        their weights.
     """
 
     def __init__(self, svm: SvmSettings) -> None:
         self.svm = svm
 
     def fit(self, X: npt.ArrayLike | Matrix, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Train exactly; if only one label is left, every row gets that label."""
+        """Train the SVM; if all rows with a positive weight have the same label, every row will get that label."""
         table, labels = as_matrix(X), np.asarray(y).astype(np.intp)
         weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         used = weights > 0.0
@@ -71,42 +71,42 @@ class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return self
 
     def decision_function(self, X: npt.ArrayLike | Matrix) -> FloatArray:
-        """Return the signed decision value of each row."""
+        """Return the decision value of each row; values of at least 0 mean label 1."""
         table = as_matrix(X)
         if self.only_ is not None:
             return np.full(table.shape[0], 2.0 * self.only_ - 1.0)
         return self.model_.decision_function(table)
 
     def predict(self, X: npt.ArrayLike | Matrix) -> IntArray:
-        """Return 0 or 1 for each row."""
+        """Return the label of each row, 0 or 1."""
         return (self.decision_function(X) >= 0.0).astype(np.intp)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixedSvm:
-    """A mixture of SVMs that decides by their mean decision value, instead of by one that is drawn."""
+    """A mixture of SVMs that decides by their weighted mean decision value, not by an SVM drawn at random."""
 
     models: Sequence[WeightedSvm]
     weights: FloatArray
 
     def decision_function(self, X: Matrix) -> FloatArray:
-        """Return the mean decision value of each row."""
+        """Return the weighted mean of the SVMs' decision values for each row."""
         return np.asarray(self.weights @ np.array([svm.decision_function(X) for svm in self.models]))
 
 
 class TrainedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A trained model as an estimator that needs no training."""
+    """A trained model as a scikit-learn classifier, for libraries that take no other form."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.classes_ = np.array([0, 1])
 
     def fit(self, X: npt.ArrayLike | Matrix, y: npt.ArrayLike) -> Self:  # noqa: ARG002 - scikit-learn's signature
-        """Leave the model as it is."""
+        """Return the classifier unchanged, as the model is trained already."""
         return self
 
     def decision_function(self, X: npt.ArrayLike | Matrix) -> FloatArray:
-        """Return the model's decision values, rounded."""
+        """Return the decision value of each row, rounded to `ROUNDING_DIGITS`."""
         # thresholds lie between values, and rows that are tied but for rounding have one value
         return np.round(self.model.decision_function(as_matrix(X)), ROUNDING_DIGITS)
 
@@ -116,7 +116,7 @@ LARGEST_TABLE = 1_000_000_000  # bytes
 
 
 class Constraint(NamedTuple):
-    """Fairlearn's names of a gap: for its reductions, and for its thresholds."""
+    """Fairlearn's names of the constraint on a gap: a class for its reductions, a text for `ThresholdOptimizer`."""
 
     reduction: str
     threshold: str
@@ -126,7 +126,7 @@ CONSTRAINTS: Mapping[Gap, Constraint] = {one.key: Constraint(*one.constraint) fo
 
 
 class Decided(NamedTuple):
-    """Decisions of a mitigation about the holdout: chances of the favourable outcome, and values that rank rows."""
+    """Decisions of a mitigation about the holdout: each row's probability of a favourable one, and its rank value."""
 
     chances: FloatArray
     values: FloatArray
@@ -134,7 +134,7 @@ class Decided(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MitigationTask:
-    """The input of a mitigation."""
+    """The input of a mitigation: the SVM to train, its model 1, the three splits, and the tolerances."""
 
     svm: SvmSettings  # the SVM to train
     first: Model  # model 1: that SVM trained on the training rows
@@ -143,37 +143,37 @@ class MitigationTask:
     selection: EncodedRows
     holdout: EncodedRows
     tolerances: Tolerances  # the gap to make small, and the cost that is allowed for it
-    point: OperatingPoint = SIGN  # where anything with decision values is cut, by the selection split
+    point: OperatingPoint = SIGN  # the rule that sets decision thresholds, on the selection split
 
     @property
     def operating(self) -> Operating:
-        """The operating point, with the rows on which it is reached."""
+        """The rule that sets decision thresholds, with the selection rows that it is applied to."""
         return Operating(self.point, self.selection.X)
 
     def decided(self, model: Decides) -> Decided:
-        """Decide the holdout by an estimator at the operating point."""
+        """Return the decisions of an estimator about the holdout, thresholded in the same way as the listed models."""
         values = self.operating.values(model, self.holdout.X)
         return Decided((values >= 0.0).astype(np.float64), values)
 
     @property
     def weighted_svm(self) -> WeightedSvm:
-        """The SVM before training, with gamma and class weights of all training rows, whatever they weigh."""
+        """The untrained SVM, with gamma and class weights computed from all training rows without weights."""
         gamma = kernel_for(self.svm, self.train.X).gamma
         return WeightedSvm(replace(self.svm, gamma=gamma, class_weight=self.class_weights))
 
     @property
     def class_weights(self) -> tuple[float, float]:
-        """Cost of a violated margin by label, favourable and unfavourable."""
+        """Factors of C for rows with a favourable and with an unfavourable label."""
         return class_weights(self.svm, self.train.y)
 
     @property
     def reduced(self) -> WeightedSvm:
-        """The SVM for a reduction, which has the class weights among its own weights, and other labels."""
+        """The untrained SVM for fairlearn's reductions, without class weights: reductions put them into row weights."""
         return WeightedSvm(replace(self.weighted_svm.svm, class_weight="none"))
 
     @property
     def error(self) -> ErrorRate:
-        """The error that a reduction keeps low: a wrong decision costs what the SVM pays for its label."""
+        """The objective of fairlearn's reductions: the error rate, with errors weighted by the SVM's class weights."""
         from fairlearn.reductions import ErrorRate
 
         favourable, unfavourable = self.class_weights
@@ -181,7 +181,7 @@ class MitigationTask:
 
     @property
     def constraint(self) -> Constraint:
-        """Fairlearn's names of the gap; a gap that fairlearn does not know is refused."""
+        """Fairlearn's names of the constraint on the gap; refuse a gap for which fairlearn has none."""
         metric = self.tolerances.metric
         if metric not in CONSTRAINTS:
             raise DataError(f"fairlearn has no constraint on {metric}")
@@ -190,14 +190,14 @@ class MitigationTask:
 
 @dataclass(frozen=True, slots=True)
 class Mitigation:
-    """A way to a smaller gap."""
+    """A method that makes the gap smaller, and how it decides."""
 
     method: Callable[[MitigationTask], Decided]  # decides the holdout
-    is_randomised: bool = False  # whether it decides by chance, unless it is cut where models are
-    needs_groups: bool = False  # whether it has to know the group of the person it decides about
+    is_randomised: bool = False  # whether its decisions are random, unless thresholded as the listed models are
+    needs_groups: bool = False  # whether a decision about a person needs that person's group
 
     def decided(self, task: MitigationTask) -> Decided:
-        """Decide the holdout."""
+        """Run the method, and return its decisions about the holdout."""
         # warnings of fairlearn while it trains do not matter to the reader; its decisions do
         with warnings.catch_warnings(action="ignore"):
             return self.method(task)
@@ -205,22 +205,22 @@ class Mitigation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MitigationOutcome:
-    """The decisions of a mitigation about the holdout, or the error that kept it from any."""
+    """The decisions of a mitigation about the holdout, or the error with which it failed."""
 
     name: str
     mitigation: Mitigation
     decided: Decided | None = None
     error: str | None = None
-    is_cut: bool = False  # whether it was cut where models are, instead of deciding in its own way
+    is_cut: bool = False  # whether it was thresholded as the listed models are, instead of deciding in its own way
 
     @property
     def is_randomised(self) -> bool:
-        """Whether it decides by chance."""
+        """Whether these decisions are random, given the row."""
         return self.mitigation.is_randomised and not self.is_cut
 
 
 def _with_zeros(rows: EncodedRows) -> FloatArray:
-    """Return rows as the dense table that fairlearn takes; refuse one that is too large."""
+    """Return rows as a dense array, which fairlearn needs; refuse an array of more than `LARGEST_TABLE` bytes."""
     cells = rows.X.shape[0] * rows.X.shape[1]
     if 8 * cells > LARGEST_TABLE:
         raise DataError(
@@ -231,7 +231,10 @@ def _with_zeros(rows: EncodedRows) -> FloatArray:
 
 
 def reweighing(task: MitigationTask) -> Decided:
-    """Weight rows so that label and group look independent (Kamiran and Calders, 2012), and train."""
+    """Return decisions of the SVM with rows weighted so that label and group are independent.
+
+    The weights are those of Kamiran and Calders (2012).
+    """
     codes, labels = task.train.groups.codes, task.train.labels
     counts = np.zeros((len(task.train.groups.names), 2))
     np.add.at(counts, (codes, labels), 1.0)
@@ -241,7 +244,10 @@ def reweighing(task: MitigationTask) -> Decided:
 
 
 def grid_search(task: MitigationTask) -> Decided:
-    """Train under a grid of multipliers of the constraint, and choose on the selection split as an audit chooses."""
+    """Return decisions of fairlearn's `GridSearch`, which trains one SVM for each of many Lagrange multipliers.
+
+    Among these SVMs and model 1, one is chosen on the selection split by the audit's rule of choice.
+    """
     from fairlearn import reductions
 
     constraint = getattr(reductions, task.constraint.reduction)()
@@ -257,7 +263,10 @@ def grid_search(task: MitigationTask) -> Decided:
 
 
 def exponentiated_gradient(task: MitigationTask) -> Decided:
-    """Mix SVMs under a constraint on the gap; at a rate or threshold, their mean decision value is cut."""
+    """Return decisions of fairlearn's `ExponentiatedGradient`, a random mixture of SVMs with a bounded gap.
+
+    If models are to select a share or use a threshold, the mean decision value of the mixture is thresholded instead.
+    """
     from fairlearn import reductions
 
     constraint = getattr(reductions, task.constraint.reduction)()
@@ -271,14 +280,17 @@ def exponentiated_gradient(task: MitigationTask) -> Decided:
 
 
 def mixed_chances(fairer: ExponentiatedGradient, rows: EncodedRows) -> FloatArray:
-    """Return the chance that an SVM of the mixture, drawn by its weight, decides favourably."""
+    """Return each row's probability that an SVM drawn from the mixture decides favourably."""
     weights = fairer.weights_
     decided = np.array([fairer.predictors_[place].predict(rows.X) for place in weights.index], dtype=np.float64)
     return np.asarray(decided.T @ weights.to_numpy())
 
 
 def threshold_optimizer(task: MitigationTask) -> Decided:
-    """Give each group its own threshold, or a random choice between two, learnt on the selection split."""
+    """Return decisions of fairlearn's `ThresholdOptimizer`, learned on the selection split.
+
+    Each group has its own threshold on model 1's decision values, or a random choice between two thresholds.
+    """
     from fairlearn.postprocessing import ThresholdOptimizer
 
     if not task.point.is_sign:
@@ -295,7 +307,7 @@ def threshold_optimizer(task: MitigationTask) -> Decided:
 
 
 def threshold_chances(fairer: ThresholdOptimizer, rows: EncodedRows) -> FloatArray:
-    """Return the chance that the rule of a row's group, drawn among its two thresholds, decides favourably."""
+    """Return each row's probability of a favourable decision under the random threshold of its group."""
     values, chances = fairer.estimator.decision_function(rows.X), np.zeros(len(rows))
     for code, rule in fairer.interpolated_thresholder_.interpolation_dict.items():
         chance = rule.p0 * rule.operation0(values) + rule.p1 * rule.operation1(values)
@@ -316,7 +328,7 @@ MITIGATIONS: Mapping[str, Mitigation] = {
 def try_mitigations(
     task: MitigationTask, progress: Callable[[int, int], None] = lambda *_: None
 ) -> list[MitigationOutcome]:
-    """Try all mitigations; one that fails records its error, and the others go on."""
+    """Run all mitigations, and return the decisions of each, or the error of one that failed."""
     outcomes = []
     for done, (name, mitigation) in enumerate(MITIGATIONS.items()):
         progress(done, len(MITIGATIONS))
@@ -338,9 +350,10 @@ Bits = NDArray[np.uint8]
 
 
 def baselines(state: RunState, progress: Progress) -> tuple[Baseline, ...] | None:
-    """Try other mitigations and score them, if that is asked for and there are groups.
+    """Return the scores of other mitigations; None if not asked for, or without a sensitive column.
 
-    Groups that are set aside count as one for them, so that none is a constraint of its own.
+    For the mitigations, groups that are not compared (too small, or unknown) are merged into one, so that they add one
+    constraint at most.
     """
     division, listing, config = state.division, state.listing, state.config
     if not config.baselines or division.primary is None:
@@ -374,7 +387,7 @@ def baselines(state: RunState, progress: Progress) -> tuple[Baseline, ...] | Non
 
 
 def _drawn(outcome: MitigationOutcome, number: int, config: AuditConfig) -> Bits | None:
-    """Decide each row of the holdout once, at random by its chance."""
+    """Return one random decision for each row of the holdout, drawn with its probability; None after a failure."""
     if outcome.decided is None:
         return None
     chances = outcome.decided.chances

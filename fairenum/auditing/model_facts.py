@@ -1,4 +1,4 @@
-"""Facts about a run beside its scores: resolved options, the table, the models and the examples that they leave out."""
+"""Facts for the document of a run: resolved options, the table, the models, and the examples that they leave out."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from fairenum.tables.table import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
 def audited_models(
     division: Division, training: Training, listing: Listing, scores: dict[Part, list[SplitScores]]
 ) -> tuple[AuditedModel, ...]:
-    """Return for each model its certificate, the examples it leaves out, the rows it changes, and its scores."""
+    """Return for each model its objective with proof, left-out examples, changed decisions, and scores."""
     ratios = listing.objective_ratio
     undetermined = {part: _undetermined(division, listing, part) for part in PARTS}
     bits = {part: listing.values[part] >= 0.0 for part in PARTS}
@@ -84,7 +84,7 @@ def audited_models(
 def incumbent(
     found: IncumbentDecisions, scored_set: ScoredSet, scores: Parts[SplitScores], config: AuditConfig
 ) -> Incumbent:
-    """Return the source of the decisions of the model in use, and its scores."""
+    """Return the document entry of the model in use: the source of its decisions, and its scores."""
     answers, bits, rows = found.answers, found.bits, scored_set.division.rows
     decisions = scored_set.decisions("selection", scored_set.division.column)
     first = {part: scored_set.listing.values[part][0] >= 0.0 for part in PARTS}
@@ -107,15 +107,16 @@ def incumbent(
 
 
 def _tilt(model: Model, division: Division) -> Tilt | None:
-    """Return the price, groups and rate by which a tilted model was trained; None for other models."""
+    """Return the price, the two groups and the rate that a tilted model was trained with; None for other models."""
     tilt = model.tilt
     return None if tilt is None else Tilt(tilt.price, str(division.column), tilt.axis.groups, tilt.axis.rate)
 
 
 def _undetermined(division: Division, listing: Listing, part: Part) -> list[int]:
-    """Count the rows of a split that lie on the cut, or between the cuts of two optimal biases.
+    """Return for each model the number of rows of a split whose decision its optimal solution leaves open.
 
-    A model that selects a share of the selection split does so with any bias: its cut makes up for it.
+    An optimum may have an interval of biases; a row is counted if its decision depends on the bias, or if it is on the
+    threshold. If models select a given share of rows, the bias does not matter, and rows on the threshold are counted.
     """
     if listing.point.share is not None:
         return [int(rows) for rows in np.count_nonzero(listing.values[part] == 0.0, axis=1)]
@@ -130,9 +131,9 @@ def _changed(rows: int, of: int) -> ChangedRows:
 def left_out(
     model: Model, division: Division, training: Training, known: dict[int, LeftOut] | None = None
 ) -> tuple[LeftOut, ...]:
-    """Return the training examples of which a model was not shown all copies.
+    """Return the training examples of which a model leaves out at least one of the identical rows.
 
-    Models of one search leave out similar examples: `known` carries their descriptions from one model to the next.
+    `known` caches the descriptions of examples by index, as models leave out many of the same examples.
     """
     known = {} if known is None else known
     return tuple(
@@ -175,7 +176,7 @@ def _label(division: Division, records: IntArray) -> str:
 
 
 def _groups(division: Division, records: IntArray) -> dict[str, dict[str, int]]:
-    """Count the groups of identical records: features and label are equal, sensitive columns need not be."""
+    """Return for each sensitive column the number of rows by group, among rows of equal features and label."""
     return {
         groups.column: dict(sorted(Counter(groups.names[code] for code in groups.codes[records]).items()))
         for groups in division.dataset.sensitive
@@ -183,14 +184,14 @@ def _groups(division: Division, records: IntArray) -> dict[str, dict[str, int]]:
 
 
 def cell(value: float | str) -> Cell:
-    """Return a cell of the table as documents hold it; None if it is missing."""
+    """Return the value of a table cell as a text or a float; None if it is missing."""
     if isinstance(value, str):
         return value
     return None if math.isnan(value) else float(value)
 
 
 def resolved(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
-    """Return the options as resolved: given again, they ask for the same audit."""
+    """Return the options with "auto" and other defaults replaced by the values used, for repeating the audit."""
     primary, point = division.primary, operating_point(Decide.of(config.decide), division.train)
     return replace(
         config,
@@ -206,7 +207,7 @@ def resolved(config: AuditConfig, division: Division, training: Training) -> Aud
 
 
 def requested(asked: AuditConfig) -> Requested:
-    """Return the options as given where they had to be resolved."""
+    """Return the options that may be resolved, as the user gave them."""
     svm = asked.svm
     return Requested(
         C=svm.C,
@@ -220,12 +221,15 @@ def requested(asked: AuditConfig) -> Requested:
 
 
 def _reference(groups: Groups, config: AuditConfig, primary: Groups | None) -> str:
-    """Name the group that others are compared with: as asked for in the primary column, else the largest."""
+    """Return the name of the group that others are compared with.
+
+    In the primary column it is the group asked for, if any; otherwise the largest group.
+    """
     return groups.names[groups.reference(config.reference if groups is primary else None)]
 
 
 def table_facts(config: AuditConfig, division: Division, training: Training) -> TableFacts:
-    """Describe the table and its splits."""
+    """Return the description of the table and its splits for the document."""
     dataset, split = division.dataset, division.split
     favourable = int(dataset.y.sum())
     audited = np.concatenate([division.rows[part] for part in PARTS])
@@ -260,14 +264,14 @@ def table_facts(config: AuditConfig, division: Division, training: Training) -> 
 
 
 def _distinct_rows(division: Division, training: Training) -> int:
-    """Count the training rows that differ in features or label."""
+    """Return the number of distinct training rows, by features and label."""
     if training.svm.rows or division.train.weights is not None:
         return len(merge_identical(division.train.X, division.train.y))
     return training.problem.size
 
 
 def _origin(division: Division) -> SplitOrigin:
-    """Describe how rows came to their splits."""
+    """Return how rows were assigned to splits: at random, by time, or by a column."""
     split, partition = division.split, division.dataset.partition or Partition()
     parts, times, members = partition.parts, partition.times, partition.members
     held = () if times is None else (times[rows].min() for rows in (split.selection, split.holdout) if rows.size)
@@ -283,7 +287,7 @@ def _origin(division: Division) -> SplitOrigin:
 
 
 def _weight_facts(division: Division) -> WeightFacts | None:
-    """Describe the weights, with Kish's effective number of rows in each split; None without weights."""
+    """Return facts about the row weights, with Kish's effective sample size of each split; None without weights."""
     dataset = division.dataset
     if dataset.weights is None:
         return None
@@ -296,7 +300,7 @@ def _weight_facts(division: Division) -> WeightFacts | None:
 
 
 def _label_weights(groups: Groups, division: Division, part: Part) -> list[LabelWeights | None]:
-    """Sum weights and squared weights of each group in one split, by label."""
+    """Return for each group of a split the sums of weights and of squared weights by label; Nones without weights."""
     rows, weights = division.rows[part], division.part(part).weights
     if weights is None:
         return [None] * len(groups.names)
@@ -314,7 +318,7 @@ def _split_rows(division: Division) -> SplitRows:
 
 
 def sensitive_columns(config: AuditConfig, division: Division) -> tuple[SensitiveColumn, ...]:
-    """Describe every sensitive column, and their intersection."""
+    """Return the description of every sensitive column, and of their intersection."""
     return tuple(_sensitive(groups, config, division) for groups in division.columns)
 
 
@@ -355,6 +359,6 @@ def _sizes(groups: Groups, rows: IntArray) -> list[int]:
 
 
 def enumeration(listing: Listing) -> EnumerationRun:
-    """Return how the models were found, and why the enumeration ended."""
+    """Return facts about the exact enumeration: solved subproblems, models found, and why it ended."""
     sizes = [size for size, origin in zip(listing.sizes, listing.origins, strict=True) if origin == "exact"]
     return EnumerationRun(listing.stopped, listing.nodes, sum(sizes), len(sizes), listing.audited_rows, listing.ties)

@@ -1,4 +1,4 @@
-"""Loading and training: the table as asked for, C by cross-validation, and the SVM of the training rows."""
+"""Loading of the table, choice of C by cross-validation, and training of the SVM on the training rows."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ HANDFUL, MOST_PATIENCE, PATIENCE_WORK = 20, 1000, 5e7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Training:
-    """The SVM to enumerate."""
+    """The SVM whose near-optimal solutions are enumerated: its problem, its settings, and the best solution."""
 
     problem: SvmProblem
     records: tuple[IntArray, ...]  # for each example the rows of the table that it stands for
     svm: SvmSettings  # with C and gamma as numbers, and its class weight chosen
-    class_weights: ClassWeights  # cost of a violated margin by label
-    # max_nodes, patience: the limits of solved boxes and of consecutive repeats of known models, as resolved
+    class_weights: ClassWeights  # factor of C by label
+    # max_nodes, patience: limits on solved subproblems and on consecutive repeats of known models, as resolved
     max_nodes: int | None
     patience: int
     workspace: CertifiedWorkspace  # the problem, opened in the solver
@@ -78,7 +78,7 @@ def load(
     config: AuditConfig,
     incumbent_object: object = None,
 ) -> Dataset:
-    """Load the table to audit: a bundled name, a file, a frame, or a dataset that is ready."""
+    """Return the dataset to audit, given the name of a bundled one, a file, a frame, or a `Dataset`."""
     if isinstance(data, Dataset):
         _refuse_reading_options(config, label, favourable, sensitive, incumbent_object)
         dataset = data
@@ -110,10 +110,11 @@ def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
 def tune(
     train: EncodedRows, config: AuditConfig, progress: Progress, members: IntArray | None = None
 ) -> tuple[SvmSettings, Tuning | None]:
-    """Resolve gamma and C; where C is to be chosen, return the accuracy of each cost on folds of the training rows.
+    """Return the SVM settings with gamma and C as numbers, and the cross-validated accuracy of each C tried.
 
-    Where classes are weighted, balanced accuracy counts: accuracy would undo the weights. Rows of one member (person,
-    firm) are in one fold: a model that has learned some of them would know the others.
+    There are no accuracies (None) if C was given. With class weights, accuracy means balanced accuracy, as plain
+    accuracy would undo the weights. `members` are codes of persons or firms: all rows of one member are in one fold, as
+    a model trained on some of them would recognise the others.
     """
     svm = replace(config.svm, gamma=kernel_for(config.svm, train.X, train.weights).gamma)
     if svm.C != "auto":
@@ -128,7 +129,7 @@ def tune(
 
 
 def _folds(train: EncodedRows, seed: int, members: IntArray | None) -> list[Fold]:
-    """Divide training rows into folds with equal shares of labels: rows to learn from, and rows to test on."""
+    """Return stratified cross-validation folds, each a pair of rows to learn from and rows to test on."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     owners = np.arange(len(train)) if members is None else members
@@ -168,18 +169,18 @@ def _accuracy_by_cost(
 def _fold_share(
     svc: SVC, train: EncodedRows, measure: Callable[..., float], learnt: IntArray, tried: IntArray
 ) -> float:
-    """Train on some rows, and measure accuracy on others; rows have their weights in the audit."""
+    """Train on the rows `learnt`, and return the accuracy on the rows `tried`; rows keep their audit weights."""
     ours, others = train.take(learnt), train.take(tried)
     decided = svc.fit(ours.X, ours.y, sample_weight=ours.weights).predict(others.X)
     return float(measure(others.y, decided, sample_weight=others.weights))
 
 
 def trained(division: Division, svm: SvmSettings, config: AuditConfig) -> Training:
-    """Train the SVM on the training rows, and resolve how many boxes may be solved."""
+    """Train the SVM on the training rows, and return it with the resolved limits of the enumeration."""
     found = pose(division.train.X, division.train.y, svm, weights=division.train.weights)
     _refuse_far_rows(found.problem.kernel, division)
     records = tuple(division.split.train[rows] for rows in found.rows_of)
-    # one box costs as much as the numbers that each of its steps goes through
+    # the work of one subproblem is measured by the numbers that each of its steps reads
     fewest = min(max(FEWEST_NODES, NODES_OF_MODEL * config.k), ENOUGH_NODES)
     nodes = found.problem.affordable(WORK, fewest) if config.max_nodes == "auto" else config.max_nodes
     weights = ClassWeights(*class_weights(svm, division.train.y, division.train.weights))
@@ -206,8 +207,8 @@ def _refuse_far_rows(kernel: Kernel, division: Division) -> None:
 def _patience(problem: SvmProblem, best: Solution) -> int:
     """Return how many consecutive models may repeat known ones before the enumeration ends.
 
-    A handful where it is proven that leaving out any one record changes no decision, so that the next models in the
-    order repeat it as well. Otherwise as many as are quickly found.
+    It is `HANDFUL` if leaving out any one training row provably changes no decision, as the next models then repeat the
+    best one; otherwise as many as can be found with `PATIENCE_WORK`.
     """
     if records_to_move(model_of(problem, best, 1, best.certificate.objective)) > 1:
         return HANDFUL

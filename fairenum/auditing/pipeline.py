@@ -1,4 +1,4 @@
-"""The stages of an audit in their order, which only this module knows."""
+"""The stages of an audit, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Search = TypeVar("Search", GuidedRun, TiltedRun)
-CUT = ("cut_short", "no_time")  # obstacles of the guided search that come from a cut run
+CUT = ("cut_short", "no_time")  # obstacles of the guided search for lack of time, or after an interrupt
 
 
 @one_thread()
@@ -53,8 +53,9 @@ def run_audit(
 ) -> tuple[AuditDocument, RunState]:
     """Audit a table: list the near-optimal SVMs, score and compare them, and select the fairest.
 
-    Optional stages end with their share of the time, or when the user interrupts; the document says so, and an
-    interrupted one is marked as partial. An interrupt before model 1 is trained keeps nothing.
+    Returns the document to save, and the rows and models that it does not hold. Optional stages end when their share of
+    the time limit is used up, or when the user interrupts; the document names these stages, and is marked as partial
+    after an interrupt. An interrupt before model 1 is trained gives no result.
     """
     schedule = Schedule.of(config, budget or Budget(config.max_seconds), progress)
     with solver_run(config.svm):
@@ -73,10 +74,10 @@ def conclude(
     tilted: TiltedRun | None = None,
     rank: int | None = None,
 ) -> tuple[AuditDocument, RunState]:
-    """Score and compare listed models on both splits, select one, and judge it by the holdout.
+    """Score the listed models, select one, judge it by the holdout, and return the document and its run state.
 
-    After an interrupt, fewer models than were listed may be scored. `guided` and `tilted` say how models were searched
-    for; `rank` takes that model instead of the one that the rule chooses.
+    After an interrupt, fewer models than were listed may be scored. `guided` and `tilted` are the facts about the two
+    searches, for the document. `rank` selects the model of that rank instead of the one that the rule chooses.
     """
     config, division, training = prepared.config, prepared.division, prepared.training
     state = RunState.of(prepared, listing)
@@ -120,7 +121,7 @@ def conclude(
 
 
 def _searched(prepared: Prepared, schedule: Schedule) -> tuple[Listing, GuidedRun | None, TiltedRun | None]:
-    """List the models best first, and add those of the guided and the tilted search."""
+    """Return the models of enumeration, guided and tilted search, with the facts about each of the two searches."""
     division, training, config = prepared.division, prepared.training, prepared.config
     progress = schedule.progress
     schedule.reserve(finishing_seconds(division, 1))
@@ -146,7 +147,7 @@ def _searched(prepared: Prepared, schedule: Schedule) -> tuple[Listing, GuidedRu
 
 
 def _note_guided(schedule: Schedule, guided: GuidedRun | None) -> None:
-    """Note how the guided search ended, or that it was skipped for lack of time."""
+    """Note in the schedule how the guided search ended, or that it was skipped for lack of time."""
     if guided and guided.obstacle is None:
         schedule.ended("guide", guided.stopped)
     elif guided and guided.obstacle in CUT:
@@ -154,7 +155,10 @@ def _note_guided(schedule: Schedule, guided: GuidedRun | None) -> None:
 
 
 def _beside_models(state: RunState, schedule: Schedule) -> dict[str, Any]:
-    """Return other mitigations and single features, as fields of the document; empty where there is no time."""
+    """Return the document fields `baselines` and `screening`.
+
+    A field is None if there was no time for its stage, or if it was not asked for.
+    """
     work = partial(baselines, state, schedule.progress)
     screening = partial(screen, state.division, state.listing, state.config)
     return {
@@ -164,13 +168,16 @@ def _beside_models(state: RunState, schedule: Schedule) -> dict[str, Any]:
 
 
 def _of_kept_models(search: Search, state: RunState) -> Search:
-    """Correct the number of models that a search added to those that were kept."""
+    """Return the facts about a search, with the number of its models that are still in the listing."""
     origin: Origin = "guided" if isinstance(search, GuidedRun) else "tilted"
     return search.but(models=state.listing.origins.count(origin))
 
 
 def _disagreement(state: RunState, schedule: Schedule) -> dict[str, Any]:
-    """Return disagreement, ambiguity and parity range, as fields of the document; empty where there is no time."""
+    """Return the document fields `multiplicity`, `ambiguity` and `parity_range`.
+
+    A field is None if there was no time for its stage, or if it was not asked for.
+    """
     multiplicity = schedule.optional("disagree", partial(disagreement, state.division, state.listing))
     prices = ambiguity = parity_range = None
     if state.config.prices:
@@ -189,7 +196,7 @@ def _selection(
     sensitive: tuple[SensitiveColumn, ...],
     rank: int | None,
 ) -> Selection:
-    """Choose by the selection split, or take a model by its rank, and judge the choice by the holdout."""
+    """Return the model chosen by the selection split, or that of the given rank, with its verdicts by the holdout."""
     config, division = state.config, state.division
     rival = incumbent if config.against == "incumbent" else None
     candidates = Candidates(models, sensitive, rival, division.is_exploratory)

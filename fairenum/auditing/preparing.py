@@ -1,4 +1,4 @@
-"""Preparation of an audit: table loaded and divided, SVM trained, options resolved; also anew for a saved run."""
+"""Preparation of an audit, or again of a saved one: load and split the table, train the SVM, resolve options."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 def divided(dataset: Dataset, config: AuditConfig) -> Division:
-    """Divide and encode a table, and set small groups aside.
+    """Return a table split and encoded, with groups too small to be compared marked as such.
 
-    A column with more groups than can be compared is refused, as is a guardrail on a column that does not exist; an
-    intersection that was not asked for is left out.
+    Refuse a sensitive column with more groups than can be compared, and a guardrail on a column that does not exist. An
+    intersection of columns with too many groups is left out, unless it was asked for.
     """
     fewest = None if config.small_groups == "keep" else config.min_group_size
     division = divide(
@@ -56,15 +56,15 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
     return replace(division, columns=columns, train=train, selection=selection, holdout=holdout)
 
 
-FEW = 0.05  # rows of the selection split that get the rarer outcome
-NEGLECTED = 0.5  # of the share that the label has among the training rows
+FEW = 0.05  # largest share of the selection split with the rarer decision of a model that neglects a label
+NEGLECTED = 0.5  # that share relative to the share of the label among the training rows
 
 
 def train_svm(division: Division, config: AuditConfig, progress: Progress) -> tuple[Training, Tuning | None]:
-    """Resolve C and the class weights of the SVM, and train it.
+    """Return the trained SVM, with C and class weights resolved, and the cross-validation results if C was chosen.
 
-    With class weights "auto" it is first trained without weights and, if it neglects a label, once more with balanced
-    ones. A C that is to be chosen, too, is chosen for each: each is judged at its own best.
+    With class weights "auto" the SVM is first trained without weights and, if it neglects a label, again with balanced
+    weights. A C of "auto" is chosen separately for each of the two trainings.
     """
     if config.svm.class_weight != "auto":
         return _tuned(division, config, progress)
@@ -82,7 +82,7 @@ def _tuned(division: Division, config: AuditConfig, progress: Progress) -> tuple
 
 
 def _selection_rate(training: Training, division: Division) -> float:
-    """Return the share of the selection split that the trained model selects."""
+    """Return the share of the selection split that the trained model decides favourably."""
     best = training.best
     model = model_of(training.problem, best, 1, best.certificate.objective)
     decided = model.decision_function(division.selection.X) >= 0.0
@@ -90,9 +90,10 @@ def _selection_rate(training: Training, division: Division) -> float:
 
 
 def neglects_a_label(rate: float, y: FloatArray, weights: FloatArray | None = None) -> bool:
-    """Tell whether a model neglects a label, given its selection rate and the training labels.
+    """Tell whether a model neglects a label: it hardly ever decides for it, given how frequent the label is.
 
-    Equally frequent labels are balanced already: no weight would help.
+    `rate` is the model's selection rate, `y` are the training labels. Equally frequent labels are never neglected, as
+    balanced weights would change nothing.
     """
     favourable = float(np.average(y > 0.0, weights=weights))
     given, label = (rate, favourable) if rate <= 0.5 else (1.0 - rate, 1.0 - favourable)
@@ -121,7 +122,7 @@ def prepare(
     schedule: Schedule,
     incumbent_object: object = None,
 ) -> Prepared:
-    """Load and divide a table, and train its SVM."""
+    """Load and split a table, train its SVM, and return both with the options as resolved."""
     dataset, incumbent = schedule.begun(
         "load", partial(_loaded, data, label, favourable, sensitive, config, incumbent_object)
     )
@@ -150,14 +151,17 @@ def _loaded(
 
 @one_thread()
 def retrained(saved: AuditDocument, dataset: Dataset) -> tuple[Division, Training]:
-    """Divide the table of a saved run as before, and train its SVM again."""
+    """Return the table of a saved run, split as in that run, and its SVM trained again."""
     config = saved.config.but(guards=("none",))
     division = divided(dataset, config)
     return division, train_svm(division, config, silent)[0]
 
 
 def config_of(saved: AuditDocument) -> AuditConfig:
-    """Return the options of a saved run for auditing its table again; refuse a run whose model in use is missing."""
+    """Return the options for auditing the table of a saved run again.
+
+    Refuse a run whose model in use was given as a Python object, which is not saved.
+    """
     # a run that names no guardrail was made before there were any
     config = saved.config.but(guards=saved.config.guards or ("none",))
     if saved.incumbent is None:  # the card of a bundled table may have come to name one since

@@ -1,4 +1,4 @@
-"""The state of a run that a saved document lacks: rows and models, with their scoring, explanation and export."""
+"""The rows and models of a run, which a saved document does not hold: their scoring, explanation and export."""
 
 from __future__ import annotations
 
@@ -49,10 +49,11 @@ if TYPE_CHECKING:
 
 
 class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A fitted kernel SVM: support vectors, weights and bias.
+    """A fitted kernel SVM as a scikit-learn classifier: support vectors, dual coefficients and bias.
 
     The decision value of x is ``sum_i dual_coef_i k(support_vector_i, x) + intercept``. As in scikit-learn, a value of
-    exactly 0 is of the first class, unfavourable; :func:`pipeline` raises the bias so that ties come out favourable.
+    exactly 0 gives the first class, which is unfavourable; :func:`pipeline` raises the bias slightly, so that 0 gives
+    the favourable class as in an audit.
     """
 
     def __init__(self, kernel: str = "rbf", gamma: float = 1.0, degree: int = 3, coef0: float = 0.0) -> None:
@@ -62,11 +63,11 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.coef0 = coef0
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:  # noqa: ARG002 - scikit-learn's signature
-        """Refuse to train: the model comes from an audit."""
+        """Refuse to train, as the model was trained by an audit."""
         raise TypeError("this classifier was fitted by an audit; train a new one with fairenum.EnumSVC")
 
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the signed decision value of each row."""
+        """Return the decision value of each row; positive values mean the second class."""
         check_is_fitted(self, "support_vectors_")
         kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)  # type: ignore[arg-type]
         rows = as_matrix(check_array(X, accept_sparse="csr"))
@@ -78,12 +79,11 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
 
 def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str], cut: float = 0.0) -> Pipeline:
-    """Build the pipeline of a model, which takes rows of the table and returns the label's texts.
+    """Return the pipeline of a model, which takes rows of the table and predicts the texts of the label.
 
-    The cut is subtracted from the bias, so that the sign decides as the model does at its cut. A linear model becomes
-    scikit-learn's own `LinearSVC`, which needs no fairenum to be loaded; other kernels become a `KernelClassifier`. The
-    bias is raised by the rounding limit, as scikit-learn counts a decision value of exactly 0 as the first class, and
-    an enumerated model as the second.
+    `cut`, the decision threshold of the model, is subtracted from the bias. A linear model becomes scikit-learn's own
+    `LinearSVC`, which can be loaded without fairenum; other kernels become a `KernelClassifier`. The bias is raised by
+    the rounding limit, as scikit-learn gives a decision value of exactly 0 the first class, and an audit the second.
     """
     classifier = _linear(model) if model.problem.kernel.name == "linear" else _kernel(model)
     classifier.intercept_ = np.array([model.intercept - cut + ROUNDING])
@@ -115,23 +115,23 @@ class RunState(Prepared):
 
     @classmethod
     def of(cls, prepared: Prepared, listing: Listing) -> Self:
-        """Join a prepared audit and its listed models."""
+        """Return the state of a run, given the prepared audit and its listed models."""
         return cls(**{one.name: getattr(prepared, one.name) for one in fields(Prepared)}, listing=listing)
 
     @property
     def scored_set(self) -> ScoredSet:
-        """The models that are scored together."""
+        """The listed models and the model in use, in the order in which they are scored."""
         return ScoredSet(self.division, self.listing, self.incumbent, self.config.against == "incumbent")
 
     def estimator(self, rank: int) -> Pipeline:
-        """Build the scikit-learn pipeline of a model."""
+        """Return the fitted scikit-learn pipeline of the model of a rank."""
         label = self.division.dataset.label
         classes = (label.unfavourable, label.favourable)
         cut = self.listing.cuts[rank - 1].value
         return pipeline(self.listing.models[rank - 1], self.division.encoding, classes, cut)
 
     def choose_again(self, document: AuditDocument, tolerances: Tolerances, rank: int | None) -> AuditDocument:
-        """Return the document with another choice, its explanation, and its expected selection bias."""
+        """Return the document with a model chosen again, its explanation, and the expected selection bias."""
         selection = selection_again(document, tolerances, rank)
         details = self.selection_details(selection, document.dataset.sensitive)
         chosen = with_selection(document, self.with_expected_bias(selection), **details)
@@ -142,8 +142,8 @@ class RunState(Prepared):
     ) -> dict[str, Any]:
         """Return the fields of a document that depend on the selected model.
 
-        Weights or effects of features, measured scores and, for a selected model, why it is fairer and the rows it
-        changes.
+        These are `anatomy` (weights or effects of features), `scores` and, if a model was selected, `explanation` (why
+        it is fairer) and `flips` (the rows it decides differently). With a schedule, the explanation may be cut short.
         """
         details: dict[str, Any] = {
             "anatomy": anatomy(self, selection.shortlist),
@@ -161,7 +161,10 @@ class RunState(Prepared):
         return details
 
     def _model_scores(self, selection: Selection, sensitive: Sequence[SensitiveColumn]) -> tuple[ModelScore, ...]:
-        """Measure decision values and the score of the model in use like `fairenum measure`; none for weighted rows."""
+        """Return measures of the models' decision values on the holdout, as `fairenum measure` gives for a score.
+
+        The score of the model in use is measured, too. There are none with weighted rows or without sensitive columns.
+        """
         if not sensitive or self.division.holdout.weights is not None:
             return ()
         has_score = self.incumbent is not None and self.incumbent.answers.scores is not None
@@ -188,15 +191,15 @@ class RunState(Prepared):
         return ModelScore(rank, measured_score(name, np.asarray(values), self.division.holdout.labels, settings))
 
     def with_flip_price(self, document: AuditDocument, person: Person) -> Person:
-        """Add to a person the flip price of the decision."""
+        """Return a person with the flip price of model 1's decision."""
         return with_flip_price(document, person, self.division, self.training)
 
     def with_expected_bias(self, selection: Selection) -> Selection:
-        """Add the expected selection bias: the part of the gain that is due to choosing, estimated on redrawn rows.
+        """Return a selection with the expected selection bias: the part of the gain due to choosing on the same rows.
 
-        A model of a search was made to look fair on these rows, which drawing them again cannot undo; one that was
-        asked for by its rank was not chosen by the rule. Against a model in use the holdout's own estimate is all there
-        is.
+        It is estimated by resampling the selection split, and is left out where that is not valid: for a model that a
+        search made fair on these rows, for a model chosen by its rank and not by the rule, and for comparisons with the
+        model in use.
         """
         is_against_incumbent = self.incumbent is not None and self.config.against == "incumbent"
         if selection.reason != "smallest_gap" or is_against_incumbent:
@@ -223,9 +226,10 @@ HASTE = 0.8  # seconds for scores after an interrupt
 def scored_in_time(
     state: RunState, schedule: Schedule, *, is_free: bool
 ) -> tuple[RunState, tuple[AuditedModel, ...], Incumbent | None]:
-    """Score all models or, after an interrupt, as many as can be scored in a moment.
+    """Return the state, the scored models and the scored model in use; after an interrupt, of fewer models.
 
-    Without `is_free` no model may be left out, as one of them has been chosen already.
+    As many are then kept as can be scored in about `HASTE` seconds. If `is_free` is false, all models are scored, as
+    the user has already chosen one of them.
     """
     if not schedule.budget.is_interrupted or not is_free:
         with suppress(Interrupted), until(schedule.budget.whenever() if is_free else Deadline()):
@@ -238,7 +242,7 @@ def scored_in_time(
 
 
 def _scored(state: RunState) -> tuple[tuple[AuditedModel, ...], Incumbent | None]:
-    """Score the models and the model in use on both splits, and add the facts about them."""
+    """Return the models and the model in use, with their scores on both splits and other facts."""
     scored_set = state.scored_set
     scores: dict[Part, list[SplitScores]] = {}
     for part in PARTS:
@@ -255,7 +259,7 @@ def _scored(state: RunState) -> tuple[tuple[AuditedModel, ...], Incumbent | None
 
 
 def few_of(listing: Listing, division: Division, metric: Gap, most: int) -> Listing:
-    """Keep model 1 and the models of smallest gap on the selection split, at most `most` in all."""
+    """Return a listing of at most `most` models: model 1, and those of smallest gap on the selection split."""
     count = len(listing.models)
     if count <= most:
         return listing

@@ -1,8 +1,9 @@
-"""The schedule of an audit: its optional stages within the time limit, and estimates of its time and memory.
+"""The schedule of an audit: the time of its optional stages, and estimates of its total time and memory.
 
 The constants are seconds of one processor, fitted to whole audits of tables from 1,000 to 1,000,000 rows, of numbers
-and of categories, with up to 3,000 columns, and of kernel SVMs; slow tests hold them to a factor of 2. Unknowns, such
-as the number of boxes that the listing takes and of examples on the margin, are set to usual values.
+and of categories, with up to 3,000 columns, and of kernel SVMs; slow tests check that estimates are right within a
+factor of 2. What is not known before, such as the number of subproblems of the enumeration and of examples on the
+margin, is set to a usual value.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ from fairenum.svm.problem import affordable
 from fairenum.svm.sparse_or_dense import filled
 from fairenum.svm.working_set import MATRIX_AT_ONCE
 
-# Rows to price, and the numbers to process in a few seconds: by exact walks, or by searches where there are many
-# examples.
+# Fewest and most rows to find flip prices of, and the numbers to process in a few seconds: by following the exact
+# solution path, or by a search where there are many examples.
 ROWS, WALKING, SEARCHING = (20, 4000), 8e7, 2e8
 RANGE_WORK = 4e7  # numbers to process to tighten the bounds on the gap that follow from single rows
 
 
 def rows_to_examine(asked: int | Literal["auto"], examples: int, numbers: int, holdout: int) -> int:
-    """Return how many rows get flip prices: as many as asked for, or with "auto" as many as take a few seconds."""
+    """Return the number of holdout rows to find flip prices of: as asked for or, with "auto", within a few seconds."""
     work = SEARCHING if examples > LARGEST else WALKING
     return min(holdout, affordable(numbers, work, *ROWS) if asked == "auto" else asked)
 
@@ -53,7 +54,7 @@ ENDS: dict[str, CutBy] = {"time": "time", "interrupted": "interrupt"}
 
 
 def wanted_stages(config: AuditConfig) -> dict[str, float]:
-    """Return the optional stages that are asked for, with their shares of the time."""
+    """Return the optional stages that are asked for, each with its share of the time limit."""
     left_out: set[OptionalStage] = set()
     if config.search == "exact":
         left_out |= {"guide", "tilt"}
@@ -70,7 +71,7 @@ def wanted_stages(config: AuditConfig) -> dict[str, float]:
 
 @dataclass(slots=True, eq=False)
 class Schedule:
-    """The schedule of an audit: its time limit, the seconds of its stages, and the stages that were cut.
+    """The schedule of an audit: its time limit, the seconds of its stages, and the stages that were cut short.
 
     `budget` also knows whether the user has interrupted; `progress` is called for every stage.
     """
@@ -82,13 +83,13 @@ class Schedule:
 
     @classmethod
     def of(cls, config: AuditConfig, budget: Budget, progress: Progress) -> Self:
-        """Begin a schedule; the time before it counts as the stage "start"."""
+        """Return a schedule that begins now; time of the budget that has passed before counts as the stage "start"."""
         budget.shares = {**wanted_stages(config), **budget.afterwards}
         return cls(budget, progress, {"start": budget.elapsed})
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Announce a stage and measure its time; stages of one name add up."""
+        """Announce a stage to `progress`, and measure its seconds; those of several stages of one name are added."""
         self.progress(name, 0, None)
         started = time.monotonic()
         try:
@@ -98,18 +99,18 @@ class Schedule:
         self.budget.heed()
 
     def begun(self, name: str, work: Callable[[], T]) -> T:
-        """Run a stage before there is anything to keep, so that Ctrl-C need not wait for it."""
+        """Run a stage that precedes any result, and return what it returns; Ctrl-C ends it at once."""
         with self.stage(name):
             return waited(work)
 
     @contextmanager
     def limited(self, name: OptionalStage) -> Iterator[Deadline]:
-        """Run a stage that keeps its own results when its time is over."""
+        """Run a stage under its deadline; the stage itself ends at the deadline, and keeps its results so far."""
         with self.stage(name), until(self.budget.deadline(name)) as deadline:
             yield deadline
 
     def optional(self, name: OptionalStage, work: Callable[[], T]) -> T | None:
-        """Run a stage that is left out if there is no time for it, or if it is cut."""
+        """Run a stage, and return what it returns; None if there is no time for it, or it is interrupted."""
         with self.limited(name) as deadline:
             try:
                 checkpoint()
@@ -122,22 +123,22 @@ class Schedule:
         return found
 
     def ended(self, name: OptionalStage, how: str, *, is_skipped: bool = False) -> None:
-        """Note how a stage ended; after an interrupt, the rest of the run is shortened."""
+        """Note a stage that ended early (`how` is "time" or "interrupted"); after an interrupt, shorten the run."""
         if how == "interrupted":
             self.budget.interrupt()
         if by := ENDS.get(how):
             self.cut.append(CutStage(name, "interrupt" if self.budget.is_interrupted else by, is_skipped))
 
     def reserve(self, seconds: float) -> None:
-        """Reserve time for the stages that must follow, at the pace of this computer."""
+        """Reserve time for the stages that must follow; estimated seconds are scaled by the speed of this computer."""
         self.budget.reserved = seconds * self.budget.pace
 
     def timings(self) -> dict[str, float]:
-        """Return the seconds of each stage, and of all."""
+        """Return the seconds of each stage, and their sum as "total"."""
         return {**self.seconds, "total": math.fsum(self.seconds.values())}
 
     def spending(self) -> Spending | None:
-        """Return how the audit kept to its time; None without a time limit and without a cut stage."""
+        """Return the time limit, any excess over it, and the stages cut short; None without a limit or such a stage."""
         limit, total = self.budget.seconds, self.budget.elapsed
         if limit is None and not self.cut:
             return None
@@ -151,17 +152,18 @@ class Schedule:
 FINISH, FINISH_ROW, FINISH_MODEL, FINISH_CELL, ADDED = 0.8, 1e-5, 4e-3, 5e-7, 35
 START, READ, ROOT = 2.2, 1.6e-6, 1e-5  # imports; reading and encoding, by cell of the table; model 1, by row
 
-# A solve from a neighbour's answer: any, by row, by row and column; of a kernel matrix by its size squared.
+# A solve that starts from a similar solution: any, by row, by row and column; of a kernel matrix by its size squared.
 SOLVE, SOLVE_ROW, SOLVE_CELL, SOLVE_MATRIX = 4e-3, 8e-7, 1.2e-8, 3.9e-8
 
-# A box of the listing: any, by row, by examples on the margin squared; and boxes beside those of its models.
+# A subproblem of the enumeration: any, by row, by examples on the margin squared; and subproblems beside one for each
+# model.
 NODE, NODE_ROW, NODE_PAIR, NODES = 1e-3, 6e-7, 1e-7, 20
 SOLVES: Mapping[str, float] = {"explain": 15.0}  # solves' worth of time
 RANGE = 1.5  # seconds to tighten the bounds on the gap
 
-# Pricing a row, by row and column: by an exact walk, by a search, and with a kernel matrix.
+# The flip price of a row, by row and column: by the exact solution path, by a search, and with a kernel matrix.
 PRICE_WALK, PRICE_SEARCH, PRICE_MATRIX = 7e-8, 2e-8, 1e-8
-TILT = 1.4  # a solve for another price, in solves from a neighbour's answer
+TILT = 1.4  # a solve of the tilted search, in solves that start from a similar solution
 
 # Bytes of imports, of a cell of the table as it is read, and of a number; copies of each number; and how many times its
 # size a number takes that is kept with its place.
@@ -169,7 +171,7 @@ BASE, CELL, NUMBER, COPIES, PLACED = 350e6, 60.0, 8.0, 6.0, 1.5
 
 
 def expected(division: Division, config: AuditConfig) -> Forecast:
-    """Estimate the time and memory of an audit, given its encoded table."""
+    """Return the estimated seconds and bytes of memory of an audit, given its encoded table."""
     cells = len(division.dataset) * len(division.dataset.features)
     seconds = START + READ * cells + ROOT * len(division.train) + _searching(division, config)
     models = config.k + ADDED * ("guide" in wanted_stages(config))
@@ -177,7 +179,7 @@ def expected(division: Division, config: AuditConfig) -> Forecast:
 
 
 def _searching(division: Division, config: AuditConfig) -> float:
-    """Estimate the seconds of listing, searches, flip prices and parity range."""
+    """Return the estimated seconds of enumeration, searches, flip prices and parity range."""
     rows, columns = map(int, division.train.X.shape)
     wanted, is_linear = wanted_stages(config), config.svm.kernel == "linear"
     solve = SOLVE + (rows * (SOLVE_ROW + SOLVE_CELL * columns) if is_linear else SOLVE_MATRIX * rows * rows)
@@ -195,7 +197,7 @@ def _searching(division: Division, config: AuditConfig) -> float:
 
 
 def _memory(division: Division, config: AuditConfig) -> float:
-    """Estimate the bytes of the table, the kernel matrix, and the states that are kept."""
+    """Return the estimated bytes of the table, the kernel matrix, and the solver states that are kept."""
     rows, columns = map(int, division.train.X.shape)
     everyone, is_linear = len(division.dataset), config.svm.kernel == "linear"
     numbers = COPIES * NUMBER * everyone * min(columns, PLACED * filled(division.train.X) / rows)
@@ -207,12 +209,12 @@ def _memory(division: Division, config: AuditConfig) -> float:
 
 
 def scoring_seconds(division: Division) -> float:
-    """Estimate the seconds of scoring one more model."""
+    """Return the estimated seconds of scoring one more model."""
     return FINISH_MODEL + FINISH_CELL * _rows(division) * max(1, len(division.columns))
 
 
 def finishing_seconds(division: Division, models: int) -> float:
-    """Estimate the seconds of scoring models, choosing and reporting."""
+    """Return the estimated seconds of scoring a number of models, choosing one and reporting."""
     return FINISH + FINISH_ROW * _rows(division) + models * scoring_seconds(division)
 
 

@@ -1,4 +1,4 @@
-"""Scores of decisions, overall and between groups: one builder for audits, measurements and explorations."""
+"""Scores of decisions, overall and between groups, for audits, measurements and explorations alike."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ StreamName = tuple[str, ...]  # of random numbers; where it is None, models are 
 
 
 def overall_estimates(decisions: Decisions, confidence: float) -> dict[Measure, list[Estimate]]:
-    """Estimate accuracy, balanced accuracy and selection rate of all models; limits hold one by one."""
+    """Return accuracy, balanced accuracy and selection rate of each model, with pointwise confidence intervals."""
     counts = confusion(decisions).overall()
     return {
         "accuracy": estimates(rate_intervals(counts, "accuracy", confidence)),
@@ -37,7 +37,10 @@ def overall_estimates(decisions: Decisions, confidence: float) -> dict[Measure, 
 def changed_performances(
     decisions: Decisions, values: FloatArray, config: AuditConfig, name: StreamName | None
 ) -> tuple[list[ChangedEstimate], list[ChangedEstimate]]:
-    """Return accuracy, and performance by the chosen measure, with changes against the first model."""
+    """Return each model's accuracy, and each model's performance by the chosen measure.
+
+    Both have changes against the first model, unless `name` is None.
+    """
     accuracy, measure = _changed(decisions, values, ACCURACY, config, name), config.tolerances.measure
     return accuracy, accuracy if measure == ACCURACY else _changed(decisions, values, measure, config, name)
 
@@ -65,9 +68,9 @@ def _changed(
 def gap_scores(
     decisions: Decisions, config: Config, name: StreamName | None, is_measured: Callable[[Gap], bool] = lambda _: True
 ) -> list[dict[str, Any]]:
-    """Measure the gaps of all models between the groups of one column, and compare them with those of the first.
+    """Return for each model its gaps between the groups of one column, by name, compared with the first model.
 
-    Gaps that are not measured are empty.
+    Without a `name` for random numbers there is no comparison. A gap for which `is_measured` is false is empty.
     """
     scores, compared = score(decisions), decisions.compared()
     columns: dict[Gap, list[GapEstimate]] = {}
@@ -93,7 +96,7 @@ def gap_scores(
 
 
 def _compared(own: Sequence[Estimate], comparison: Comparison) -> list[GapEstimate]:
-    """Join gaps with their changes and verdicts; a change that cannot be compared has no limits."""
+    """Return each model's gap with its change and verdict; a change that cannot be tested has no interval."""
     changes = [
         change if is_comparable else Estimate(change.value)
         for change, is_comparable in zip(estimates(comparison.gap_change), comparison.is_comparable, strict=True)
@@ -112,10 +115,10 @@ def column_scores(
     is_measured: Callable[[Gap | Ratio], bool] = lambda _: True,
     has_shared: bool = False,
 ) -> list[ColumnScores]:
-    """Score all models between the groups of one column.
+    """Return each model's scores between the groups of one column.
 
-    With a name for random numbers, gaps are compared with those of the first model; with `has_shared`, the selected
-    rows that the first model selects, too, are counted.
+    With a `name` for random numbers, gaps are compared with those of the first model. With `has_shared`, the rows that
+    both a model and the first one select are counted.
     """
     gaps, scores = gap_scores(decisions, config, name, is_measured), score(decisions)
     alike = decisions if decisions.weights is None else replace(decisions, weights=None)
@@ -141,7 +144,7 @@ def column_scores(
 
 
 def _weights(counts: Confusion, model: int) -> SelectedWeights | None:
-    """Return the weights of the selected rows of each group; None without weights."""
+    """Return the sums of weights and squared weights of a model's selected rows, by group; None without weights."""
     if counts.squares is None:
         return None
     selected, squares = counts.selected[model], counts.squares.selected[model]
@@ -150,11 +153,11 @@ def _weights(counts: Confusion, model: int) -> SelectedWeights | None:
 
 
 class DecidedSplit(NamedTuple):
-    """The decisions of all models about one split."""
+    """The decisions of all models about one split, with the decision values behind them."""
 
     decisions: Decisions  # with all rows in one group
-    # values, uncut: decision values with and without the cut subtracted, shape (models, rows); NaN where only decisions
-    # are known
+    # values, uncut: decision values with and without the threshold subtracted, shape (models, rows); NaN where only
+    # decisions are known
     values: FloatArray
     uncut: FloatArray
     is_ranked: Sequence[bool]  # whether a model has values to rank rows by, and not only decisions
@@ -167,7 +170,7 @@ def split_scores(
     config: AuditConfig,
     name: StreamName | None = None,
 ) -> list[SplitScores]:
-    """Score all models on one split, given their scores in every sensitive column."""
+    """Return each model's scores on one split, given its scores in every sensitive column."""
     decisions, values = rows.decisions, rows.values
     accuracy, performance = changed_performances(decisions, values, config, name)
     overall = overall_estimates(decisions, config.confidence)

@@ -1,4 +1,4 @@
-"""The models that are scored together, the model in use as row 0 among them: their scores and their disagreement."""
+"""The listed models and the model in use as one set: their scores, and the disagreement of their decisions."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ SEARCHED: tuple[Origin, ...] = ("guided", "tilted", "steered")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredSet:
-    """The listed models and the model in use, with the one that others are compared with first."""
+    """The listed models and the model in use; the model that all others are compared with comes first."""
 
     division: Division
     listing: Listing
     incumbent: IncumbentDecisions | None = None
-    is_against_incumbent: bool = False  # whether that one is the model in use, and not model 1
+    is_against_incumbent: bool = False  # whether models are compared with the model in use, and not with model 1
 
     @property
     def ranks(self) -> list[int]:
-        """The ranks in the order of scoring; the model in use has rank 0."""
+        """The ranks of all models, in the order of this set; the model in use has rank 0."""
         return self._joined(range(1, len(self.listing.models) + 1), 0)
 
     @property
     def origins(self) -> list[Origin | None]:
-        """How each was found; None for the model in use."""
+        """How each model was found, in the order of this set; None for the model in use."""
         return self._joined(self.listing.origins, None)
 
     def rows(self, part: Part) -> DecidedSplit:
-        """Return the decisions of all models about a split, with the values behind them."""
+        """Return the decisions of all models about a split, with their decision values."""
         has_score = self.incumbent is not None and self.incumbent.answers.scores is not None
         is_ranked = [rank > 0 or has_score for rank in self.ranks]
         return DecidedSplit(self.decisions(part, None), self.values(part), self.uncut(part), is_ranked)
@@ -60,12 +60,12 @@ class ScoredSet:
         return np.array(self._joined(self.listing.values[part], own))
 
     def uncut(self, part: Part) -> FloatArray:
-        """Return decision values without the cut subtracted; NaN for the model in use."""
+        """Return decision values without the threshold subtracted, shape (models, rows); NaN for the model in use."""
         models = self.listing.uncut(part)
         return np.array(self._joined(models, np.full(models.shape[1], np.nan)))
 
     def decisions(self, part: Part, column: str | None) -> Decisions:
-        """Return the decisions of all about a split, with the groups of a column, or all rows in one group."""
+        """Return all models' decisions about a split, with the groups of a column; without one, all in one group."""
         models = self.listing.decisions(self.division, part, column)
         own = None if self.incumbent is None else self.incumbent.bits[self.division.rows[part]]
         predictions = np.array(self._joined(models.predictions, own))
@@ -78,9 +78,9 @@ class ScoredSet:
 
 
 def score_part(scored_set: ScoredSet, part: Part, config: AuditConfig) -> list[SplitScores]:
-    """Score all models on one split: overall, and between the groups of every sensitive column.
+    """Return each model's scores on one split, overall and between the groups of every sensitive column.
 
-    Models that were searched for on the selection split get no verdicts there.
+    Models that were found by a search on the selection split get no verdicts there.
     """
     division = scored_set.division
     is_searched = [part == "selection" and origin in SEARCHED for origin in scored_set.origins]
@@ -99,7 +99,7 @@ def _without_verdicts(scores: ColumnScores) -> ColumnScores:
 
 
 def joint_limits(scored_set: ScoredSet, config: AuditConfig) -> list[dict[Measure, Estimate]]:
-    """Return the measures of all models on the holdout, with limits that hold for all models together."""
+    """Return each model's measures on the holdout, with confidence intervals that are simultaneous over all models."""
     everyone, values, column = (
         scored_set.decisions("holdout", None),
         scored_set.values("holdout"),
@@ -130,7 +130,10 @@ def _between_groups(decisions: Decisions, confidence: float, config: AuditConfig
 
 
 def disagreement(division: Division, listing: Listing) -> Multiplicity:
-    """Measure disagreement overall and in every group; probabilities are calibrated on the selection split."""
+    """Return how far the listed models disagree about the holdout, overall and in every group.
+
+    Probabilities are calibrated on the selection split.
+    """
     chances = calibrate(listing.values["selection"], division.selection.labels, listing.values["holdout"])
     decisions = listing.decisions(division, "holdout", None)
     decided = decision_multiplicity(decisions)

@@ -14,7 +14,7 @@ from fairenum.metrics.counts import Confusion, FloatArray, blocks, confusion
 from fairenum.metrics.performance import ranked
 from fairenum.metrics.rates import FRACTIONS, GAP_RATES, decided_performance, share
 
-# Performance of all models on rows drawn again, given their counts and how often each row was drawn.
+# Performance of all models on resampled rows, given the counts of the sample and how often each row was drawn.
 Performs = Callable[[Confusion, FloatArray], FloatArray]
 
 # Share of the rows to choose by; the others measure the bias of choosing.
@@ -32,19 +32,20 @@ def expected_optimism(
     loss_ratio: FloatArray | None = None,
     excess: FloatArray | None = None,
 ) -> float:
-    """Estimate how much worse the change of the gap will be on other rows, because these rows chose the model.
+    """Return the expected selection bias: by how much choosing a model on these rows flatters its change of gap.
 
-    Each replication chooses by the rule on two thirds of the rows, drawn at random, and compares the change of gap
-    against model 1 that the chosen model shows there with the one it shows on the others, which did not choose it.
-    The bias grows as the root of the number of rows falls, so the mean is scaled by sqrt(2/3). The change is compared,
-    not the gap: a gap is largest minus smallest, and so large on few rows, whatever the choice. Where models are truly
-    equal, the estimate is right within a tenth (rows drawn with replacement would give a quarter to a third too little,
-    as models differ alike in every replication); where one is truly fairer, the estimate is too high, as two thirds of
-    the rows miss that model more often. A search on these rows adds a bias of its own, which no part of them can
-    measure: for its models, the holdout's estimate is the only one without a bias.
+    Each replication applies the rule of choice to a random two thirds of the rows. It subtracts the chosen model's
+    change of gap against model 1 on those rows from its change on the remaining third, which took no part in the
+    choice. The bias is proportional to one over the square root of the number of rows, so the mean is scaled by
+    sqrt(2/3). Changes are compared, and not gaps, as a gap is a largest minus a smallest rate, and so is larger on
+    fewer rows, whatever the choice.
 
-    `decisions` and `values` are those of all models on the selection split, and the other arguments are as for the
-    choice; `excess` over guardrails is that of all rows, however they are drawn.
+    If models are truly equal, the estimate is right within a tenth (a bootstrap with replacement would be a quarter to
+    a third too low). If one is truly fairer, the estimate is too high, as two thirds of the rows miss that model more
+    often. The bias of a search on these rows cannot be estimated from them.
+
+    `decisions` and `values` are those of all models on the selection split. The other arguments are those of the rule
+    of choice; `excess` over guardrails is measured once, on all rows.
     """
     is_ranked = tolerances.measure.name == "auc"
     whole = decisions.folded()
@@ -76,9 +77,9 @@ def _deciding(measure: PerformanceMeasure) -> Performs:
 
 
 def _drawable(decisions: Decisions, *, by_row: bool) -> tuple[Decisions, FloatArray, FloatArray | float]:
-    """Return the kinds of rows to draw from, the number of rows of each, and their weights.
+    """Return distinct rows to draw from, how many rows are identical to each, and the weight of a drawn row.
 
-    Where the order of rows matters, or they have weights, each row is a kind of its own.
+    Rows are identical if group, label and all decisions are. With `by_row`, or with weights, no rows are merged.
     """
     if by_row or decisions.weights is not None:
         counting = 1.0 if decisions.weights is None else decisions.weights
@@ -88,12 +89,12 @@ def _drawable(decisions: Decisions, *, by_row: bool) -> tuple[Decisions, FloatAr
 
 
 def _ranking(values: FloatArray, decisions: Decisions) -> Performs:
-    """Return a first-order approximation of the AUC of redrawn rows."""
+    """Return a function that approximates the AUC of all models on resampled rows, to first order."""
     found = ranked(values, decisions.labels, decisions.weights)
     return lambda _counts, drawn: found.auc + drawn @ found.parts.T
 
 
 def _gap(counts: Confusion, metric: Gap) -> FloatArray:
-    """Compute a gap from counts that may have replications on their first axis."""
+    """Return the gap of each model, shape (models,), or (replications, models) if the counts have replications."""
     rates = [share(*FRACTIONS[rate](counts)) for rate in GAP_RATES[metric]]
     return np.asarray(np.max([np.fmax.reduce(rate, axis=-1) - np.fmin.reduce(rate, axis=-1) for rate in rates], axis=0))

@@ -1,1 +1,1 @@
-"""Exploring models by hand: the engine, the decision record, the server and the live page."""
+"""Exploration of models by hand: the steps, the decision record, the HTTP server and the live page."""

@@ -1,8 +1,8 @@
-"""Authentication of every request: only the page of this exploration may send any.
+"""Authentication of requests: only the page of this exploration may send them.
 
 Pages of other sites can send requests to this computer, and a foreign host name can resolve to it. So a request must
-name this host and port, carry the cookie set by the address on the terminal and, if it changes anything, come from the
-page itself.
+name this host and port, carry the cookie that the address shown on the terminal sets and, if it changes anything, come
+from the page itself.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class AccessToken:
         self._is_used = False
 
     def exchange(self, token: str) -> str | None:
-        """The header that sets the cookie; None for a wrong or used token."""
+        """Return the value of the Set-Cookie header; None for a wrong token, or one that was used before."""
         if self._is_used or not secrets.compare_digest(token.encode(), self.token.encode()):
             return None
         self._is_used = True
         return f"{self._name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
 
     def is_in(self, header: str) -> bool:
-        """Whether a cookie header has the right cookie."""
+        """Tell whether the value of a Cookie header has the right cookie."""
         try:
             cookie = SimpleCookie(header).get(self._name)
         except CookieError:
@@ -72,7 +72,7 @@ class AuthMiddleware:
         self._host = f"{LOOPBACK}:{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer or pass on a request; every response gets the security headers."""
+        """Refuse a request, answer it, or pass it to the application; every response gets the security headers."""
         if scope["type"] != "http":
             raise RuntimeError(f"unexpected ASGI scope {scope['type']!r}")
         send = _with_security_headers(send)
@@ -89,7 +89,7 @@ class AuthMiddleware:
         await self._app(scope, _with_body(body, receive), send)
 
     def _refuse_other_sites(self, scope: Scope, headers: dict[str, list[str]]) -> None:
-        """Refuse other hosts, ports and methods, and pages of other sites."""
+        """Refuse a request for another host or port, with another method, or from a page of another site."""
         if headers.get("host") != [self._host]:
             raise Refusal(403, f"this server is http://{self._host} only; {USE_THE_ADDRESS}")
         method, is_safe = scope["method"], scope["method"] == "GET"
@@ -104,7 +104,10 @@ class AuthMiddleware:
             raise Refusal(403, "this has to come from the page itself")
 
     async def _exchanged(self, scope: Scope, headers: dict[str, list[str]], send: Send) -> bool:
-        """Answer a request with a token: set the cookie, or refuse a wrong token unless the cookie is there already."""
+        """Answer a request that has a token by setting the cookie; tell whether it was answered.
+
+        A wrong token is refused, unless the request has the cookie already.
+        """
         if scope["method"] != "GET" or not scope["query_string"]:
             return False
         given = _tokens(scope["query_string"].decode("latin-1"))
@@ -121,7 +124,7 @@ class AuthMiddleware:
 
     @staticmethod
     async def _body(scope: Scope, headers: dict[str, list[str]], receive: Receive) -> bytes:
-        """Read the body of a POST; refuse other types than JSON, and stop reading at the size limit."""
+        """Return the body of a POST; refuse other types than JSON, and more than `LARGEST_BODY` bytes."""
         if scope["method"] == "GET":
             if headers.get("content-length", ["0"]) != ["0"] or "transfer-encoding" in headers:
                 raise Refusal(400, "GET has no body")
@@ -142,7 +145,7 @@ class AuthMiddleware:
 
 
 def _tokens(query: str) -> list[str]:
-    """The tokens in a query string; none if it has too many fields."""
+    """Return the tokens in a query string; an empty list if the query has too many fields."""
     try:
         return parse_qs(query, max_num_fields=5).get("token", [])
     except ValueError:
@@ -157,7 +160,7 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
 
 
 def _with_security_headers(send: Send) -> Send:
-    """Add the security headers that a response does not set itself."""
+    """Return a `send` function that adds the security headers which a response does not set itself."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -170,7 +173,7 @@ def _with_security_headers(send: Send) -> Send:
 
 
 def _with_body(body: bytes, receive: Receive) -> Receive:
-    """Give the body already read to the application, then later messages."""
+    """Return a `receive` function that gives the body already read, and after it the later messages."""
     is_given = False
 
     async def received() -> Message:

@@ -1,4 +1,4 @@
-"""Steps of an exploration: each takes a state to the next state."""
+"""The steps of an exploration: each is a function from a state to the next state."""
 
 from __future__ import annotations
 
@@ -46,26 +46,32 @@ from fairenum.runtime.budget import Progress
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
 
 NO_LIMIT = Limits(models=None)
-MOST_SOLVES = 10**9  # of a guided search: its caller decides when to stop
-BOXES, WORK = (20, 150), 4.5e6  # boxes after which `next` returns without a new model: about a tenth of a second
+MOST_SOLVES = 10**9  # limit of a guided search that is never reached: its caller decides when to stop
+# subproblems after which `next` returns without a new model: about a tenth of a second
+BOXES, WORK = (20, 150), 4.5e6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """Copies of each example that models may use, and the copies that they must keep."""
+    """The limits on models that the user's left-out and pinned rows set, for each training example.
+
+    An example stands for one or more identical rows: `allowed` is how many of them a model may use, and `floor` how
+    many it must not leave out.
+    """
 
     allowed: IntArray
     floor: IntArray
 
     @property
     def key(self) -> bytes:
-        """Bytes that identify the box."""
+        """Bytes that identify these limits."""
         return self.allowed.tobytes() + self.floor.tobytes()
 
     def holds(self, model: Model) -> bool:
-        """Whether a model belongs to the box: it uses only allowed copies and leaves out no pinned ones.
+        """Tell whether a model keeps the limits: it uses no more rows than allowed, and leaves out no pinned row.
 
-        Rows that a model leaves out but would not use do not count: without them it is the same model.
+        A row that the limits leave out may be among the model's training rows if the model does not use it, as it is
+        the same model without that row.
         """
         problem = model.problem
         kept = problem.copies.copy()
@@ -74,14 +80,14 @@ class Box:
         return bool((used_copies(model) <= self.allowed).all() and (kept >= self.floor).all())
 
     def upper(self, problem: SvmProblem) -> FloatArray:
-        """Upper bounds of the dual variables, for solvers."""
+        """Return the upper bounds of the dual variables of an SVM problem under these limits."""
         return read_only(self.allowed * problem.cost)
 
 
 class KnownModels:
-    """Finds the listed model that a model repeats, by the audit's notion of distinct on the selection split.
+    """Finds the listed model that counts as equal to a new one, by the audit's option `distinct`.
 
-    Only listed models of the box count: a model outside the box cannot be shown in it.
+    Decisions are compared on the selection split. Only listed models that keep the limits of the box are considered.
     """
 
     def __init__(self, listed: Sequence[Listed], box: Box, config: AuditConfig, rows: int) -> None:
@@ -99,7 +105,10 @@ class KnownModels:
             self._decisions = np.array([_unpacked(listed[place].shown.decided) for place in self._places])
 
     def find(self, mark: bytes, decided: bytes) -> int | None:
-        """The index of the listed model that this support or these decisions repeat; None for a new model."""
+        """Return the index of the listed model with this support or these decisions; None if there is none.
+
+        `mark` is the digest of the support, `decided` the decisions packed into bits.
+        """
         known = self._by_support.get(mark, self._by_decisions.get(decided))
         if known is not None or self._decisions is None:
             return known
@@ -112,7 +121,7 @@ def _unpacked(decided: bytes) -> BitArray:
 
 
 class TrainingRows:
-    """Maps row numbers of the input table to training examples."""
+    """Maps row numbers of the input table to training examples, each of which is a set of identical rows."""
 
     def __init__(self, division: Division, training: Training) -> None:
         self._dataset, self._problem = division.dataset, training.problem
@@ -123,7 +132,7 @@ class TrainingRows:
         }
 
     def checked(self, rows: Iterable[int]) -> tuple[int, ...]:
-        """Sorted row numbers without repeats; refuse rows that are not training rows."""
+        """Return the row numbers sorted and without repeats; refuse rows that are not training rows."""
         found = sorted({int(row) for row in rows})
         if not found:
             raise ExplorationError("no row was named; give the numbers of training rows, counted from 0")
@@ -134,7 +143,10 @@ class TrainingRows:
         return tuple(found)
 
     def box(self, left_out: frozenset[int], pinned: frozenset[int]) -> Box:
-        """The box that leaves out some rows and keeps others; refuse a box with rows of one label only."""
+        """Return the limits on models that leave out some rows and keep others.
+
+        Refuse to leave out all training rows of a label.
+        """
         copies = self._problem.copies
         allowed, floor = copies - self._counted(left_out), self._counted(pinned)
         if len(np.unique(self._problem.y[allowed > 0])) < 2:
@@ -148,10 +160,11 @@ class TrainingRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PassedSupport:
-    """A support that the enumeration has passed.
+    """A model that the enumeration has yielded, identified by its support.
 
-    `mark` identifies the support, `decided` packs its decisions on the selection split into bits, and `nodes` counts
-    the boxes solved so far. `model` is None if a model with the same decisions came before, as there can be thousands.
+    `mark` is the digest of the support, `decided` packs the decisions on the selection split into bits, and `nodes` is
+    the number of subproblems solved until then. `model` is None, to save memory, if it repeats the decisions of an
+    earlier model and models are distinguished by their decisions.
     """
 
     mark: bytes
@@ -161,10 +174,10 @@ class PassedSupport:
 
 
 class BoxModels:
-    """The models of a box, best first, computed once and kept.
+    """The models for fixed left-out and pinned rows (a `Box`), best first, computed on demand and kept.
 
     `open_enumeration` starts the same enumeration every time; `decide` packs a model's decisions on the selection split
-    into bits.
+    into bits. `end` says why the enumeration ended; None if it goes on.
     """
 
     def __init__(
@@ -177,11 +190,11 @@ class BoxModels:
         self.end: StepEnd | None = None
 
     def nodes(self, place: int) -> int:
-        """Number of boxes solved up to a place."""
+        """Return the number of subproblems solved for the first `place` models."""
         return self._passed[place - 1].nodes if place else 0
 
     def at(self, place: int) -> PassedSupport | None:
-        """The support at a place, computed on demand; None if the enumeration ends before it."""
+        """Return the model at an index, computed on demand; None if the enumeration ends before it."""
         while len(self._passed) <= place and self.end is None:
             self._advance()
         return self._passed[place] if place < len(self._passed) else None
@@ -216,35 +229,35 @@ class BoxModels:
 
 
 class GuidedModels:
-    """The models of a guided search within a box and under fixed tolerances."""
+    """The models found by a guided search, for fixed left-out rows, pinned rows and tolerances."""
 
     def __init__(self, search: GuidedSearch) -> None:
         self._search = search
         self._found: list[ScoredModel] = []
 
     def advance(self, solves: int) -> None:
-        """Continue the search to a total of `solves` boxes, unless it is there already or has ended."""
+        """Continue the search to a total of `solves` solved subproblems; do nothing if it is that far or has ended."""
         self._found += self._search.advance(solves)
 
     def front(self, solves: int) -> tuple[list[ScoredModel], StepEnd | None]:
-        """The undominated models after `solves` boxes, and whether the search has ended by then."""
+        """Return the Pareto-optimal models of the first `solves` subproblems, and "exhausted" if no more follow."""
         search = self._search
         known = [one for one in self._found if one.model.rank <= solves]
         return front(known), "exhausted" if search.stopped and search.solves <= solves else None
 
 
 def support_mark(model: Model) -> bytes:
-    """Digest of a model's support and the copies it uses."""
+    """Return a digest of a model's support: how many identical rows of each example it uses."""
     return blake2b(used_copies(model).tobytes(), digest_size=16).digest()
 
 
 def used_copies(model: Model) -> IntArray:
-    """Number of copies of each example that a model uses."""
+    """Return for each example how many of its identical rows a model uses as support vectors."""
     return np.ceil(model.alpha / model.problem.cost - WHOLE_COPY).astype(np.intp)
 
 
 class Searches:
-    """The searches of an exploration, each a function of its box (and tolerances) alone."""
+    """The searches of an exploration, one for each `Box`; their results do not depend on earlier steps."""
 
     def __init__(self, prepared: Prepared, scorer: Scorer) -> None:
         self._prepared, self._scorer, training = prepared, scorer, prepared.training
@@ -254,7 +267,7 @@ class Searches:
         self._guided: dict[tuple[bytes, Tolerances], GuidedModels] = {}
 
     def best_first(self, box: Box) -> BoxModels:
-        """The models of a box, best first."""
+        """Return the models for the left-out and pinned rows of a box, best first."""
         if box.key not in self._best_first:
             workspace, root = self._prepared.training.workspace, self._root(box)
             start = partial(Enumeration, workspace, NO_LIMIT, root=root, floor=box.floor, best=self._best)
@@ -262,7 +275,7 @@ class Searches:
         return self._best_first[box.key]
 
     def guided(self, box: Box, tolerances: Tolerances, first: Shown) -> GuidedModels:
-        """The models of a guided search within a box, under tolerances and guardrails."""
+        """Return the guided search for the left-out and pinned rows of a box; `first` is model 1."""
         key = (box.key, tolerances)
         if key not in self._guided:
             self._refuse_guided_search()
@@ -270,11 +283,11 @@ class Searches:
         return self._guided[key]
 
     def nodes(self, places: Mapping[bytes, int]) -> int:
-        """Number of boxes solved up to the given places, by box."""
+        """Return the number of subproblems solved, given how many models of each box were used, by box key."""
         return sum(self._best_first[key].nodes(place) for key, place in places.items())
 
     def _root(self, box: Box) -> Solution:
-        """The solution of a box, always started from that of the whole problem so that it is reproducible."""
+        """Return the best solution for a box; solving always starts from model 1, so that it is reproducible."""
         key = box.allowed.tobytes()
         if key not in self._roots:
             training = self._prepared.training
@@ -293,7 +306,7 @@ class Searches:
         return GuidedSearch(workspace, watched, bounds, self._root(box), box.floor, self._best)
 
     def _watched(self, tolerances: Tolerances, first: Shown) -> Watched:
-        """The selection split as the guided search sees it, compared with model 1 or the model in use."""
+        """Return the selection split as the rows by which unfairness is measured, with the model to compare with."""
         division, found = self._prepared.division, self._prepared.incumbent
         watched = Watched(
             division.selection, tolerances.metric, tolerances.measure, self._scorer.point, tolerances.guardrails
@@ -313,14 +326,14 @@ class Searches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredIncumbent:
-    """The model in use on the selection split."""
+    """The measurements and scores of the model in use on the selection split."""
 
     measured: Measured
     document: IncumbentScores
 
 
 class Engine:
-    """Takes the steps of an exploration; a step that fails leaves the state unchanged."""
+    """Computes the state after each step of an exploration; a step that fails leaves the state unchanged."""
 
     def __init__(self, prepared: Prepared) -> None:
         self.prepared, self.division, self.training = prepared, prepared.division, prepared.training
@@ -337,20 +350,20 @@ class Engine:
 
     @property
     def boxes(self) -> int:
-        """Default number of solved boxes after which `next` returns without a new model."""
+        """Default number of solved subproblems after which `next` returns without a new model."""
         return self.training.problem.affordable(WORK, *BOXES)
 
     @property
     def is_against_incumbent(self) -> bool:
-        """Whether models are compared with the model in use."""
+        """Whether models are compared with the model in use, and not with model 1."""
         return self.incumbent is not None and self.prepared.config.against == "incumbent"
 
     def start(self, *, opened: int) -> State:
-        """The first state, which shows model 1."""
+        """Return the first state, which shows model 1; `opened` is how often the holdout was opened before."""
         return self._entered(State(frozenset(), frozenset(), self.prepared.config.tolerances, opened=opened))
 
     def take(self, state: State, step: Step, progress: Progress) -> State:
-        """The state after a step."""
+        """Return the state after a step."""
         match step:
             case Next():
                 after = self._next(state, step, progress)
@@ -369,13 +382,13 @@ class Engine:
         return after
 
     def reference(self, state: State) -> Measured:
-        """The measurements that models are compared with: those of the model in use or of model 1."""
+        """Return the measurements of the model that others are compared with: the model in use or model 1."""
         return (
             self.incumbent.measured if self.incumbent and self.is_against_incumbent else state.listed[0].shown.measured
         )
 
     def standpoint(self, state: State) -> Standpoint:
-        """The candidates and the chosen model under the tolerances of a state."""
+        """Return the candidates and the chosen model under the tolerances of a state."""
         last = self._last
         if last is None or last[0] is not state:
             column, reference = self.division.column, self.reference(state)
@@ -384,7 +397,7 @@ class Engine:
         return last[1]
 
     def outcome(self, before: State | None, after: State) -> StepOutcome:
-        """The outcome of a step, for the record."""
+        """Return what a step changed, for the record: new models, current model, and chosen model."""
         known = set() if before is None else {one.number for one in before.listed}
         return StepOutcome(
             shown=tuple(one.shown.mark for one in after.listed if one.number not in known),
@@ -395,25 +408,28 @@ class Engine:
         )
 
     def clusters(self, shown: Shown) -> tuple[Cluster, ...]:
-        """Clusters of the training rows that a model leaves out."""
+        """Return clusters of the training rows that a model leaves out; cached."""
         mark = shown.mark.alpha
         if mark not in self._clusters:
             self._clusters[mark] = tuple(clusters(shown.model, self.division, self.training, self._few_valued))
         return self._clusters[mark]
 
     def flip_price(self, row: FloatArray, eps: float, threshold: float) -> PersonFlipPrice:
-        """Flip price of the decision about an encoded row; cached."""
+        """Return the flip price of model 1's decision about an encoded row; cached."""
         key = (row.tobytes(), eps, threshold)
         if key not in self._flip_prices:
             self._flip_prices[key] = flip_price(self.division, self.training, row, eps, threshold)
         return self._flip_prices[key]
 
     def solved(self, state: State) -> int:
-        """Number of boxes that the best-first search solved on the way to a state."""
+        """Return the number of subproblems that the best-first enumeration solved on the way to a state."""
         return self._searches.nodes(state.cursors)
 
     def _next(self, state: State, step: Next, progress: Progress) -> State:
-        """Enumerate the box up to the next new model, its end, or the limit of solved boxes."""
+        """Return the state with the next best new model.
+
+        Without one, `end` of the state says why: the enumeration has ended, or solved as many subproblems as allowed.
+        """
         box = self._box(state)
         known, models = self._known(state.listed, box), self._searches.best_first(box)
         repeats: dict[int, set[bytes]] = {}
@@ -438,7 +454,7 @@ class Engine:
         return after if model is None else self._shown(after, box, [(model, _origin(state))])
 
     def _fairer(self, state: State, step: Fairer, progress: Progress) -> State:
-        """Continue the guided search, and show its new models that no other model of it beats."""
+        """Return the state with the new Pareto-optimal models of the guided search, continued by `step.solves`."""
         box = self._box(state)
         key = (box.key, state.tolerances)
         search = self._searches.guided(box, state.tolerances, state.listed[0].shown)
@@ -465,7 +481,7 @@ class Engine:
         return self._entered(state.stepped(left_out=kept, pinned=state.pinned.union(rows)))
 
     def _entered(self, state: State) -> State:
-        """Enter the box of a state and show its best model."""
+        """Return a state with the best model under its left-out and pinned rows added, and in focus."""
         box = self._box(state)
         best = self._searches.best_first(box).at(0)
         if best is None or best.model is None:
@@ -475,7 +491,7 @@ class Engine:
         return after if len(after.listed) > len(state.listed) else replace(after, end="alike")
 
     def _shown(self, state: State, box: Box, found: Sequence[tuple[Model, Origin]]) -> State:
-        """Add new models of a box to the list, and put the last model into focus."""
+        """Return the state with new models added to the list, and the last of `found` in focus."""
         listed, looked, current = [*state.listed], dict(state.looked), state.current
         for model, origin in found:
             mark, decided = support_mark(model), self.scorer.decided(model)
@@ -489,7 +505,7 @@ class Engine:
         return replace(state, listed=tuple(listed), looked=looked, current=current)
 
     def _scored(self, model: Model, origin: Origin, looked: dict[str, Shown]) -> Shown:
-        """Score a model; a model that was looked at before keeps its scores and its number."""
+        """Return a scored and numbered model; one that was looked at before keeps its scores and its number."""
         first = next(iter(looked.values()), None)
         return looked.get(self.scorer.digest(model)) or self.scorer.shown(model, len(looked) + 1, origin, first)
 
@@ -511,12 +527,12 @@ class Engine:
 
 
 def _origin(state: State) -> Origin:
-    """Origin of the models in a state's box: "steered" if rows are left out or pinned, else "exact"."""
+    """Return the origin of enumerated models: "steered" if rows are left out or pinned, else "exact"."""
     return "steered" if state.left_out or state.pinned else "exact"
 
 
 def _committed(state: State, step: Commit) -> State:
-    """Commit to a model, which opens the holdout for good."""
+    """Return the state after a commit to a model, with the holdout counted as opened; refuse empty texts."""
     chosen = state.model(step.model)
     for name, text in (("reason", step.reason), ("author", step.author)):
         if not text.strip():

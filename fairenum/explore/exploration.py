@@ -69,28 +69,28 @@ if TYPE_CHECKING:
     Table = str | Path | pd.DataFrame | Dataset
 
 DISPLAYS = "fairenum.displays"  # entry points for live displays
-SOLVES = 25  # default number of solved boxes of a guided step
+SOLVES = 25  # default number of solved subproblems of a guided step
 
 
 class Exploration:
-    """Step through near-optimal models on the selection split, with every step recorded, and commit to one.
+    """Steps through near-optimal models on the selection split, records every step, and ends with a commit to one.
 
-    The holdout stays sealed until `commit` opens it to judge the chosen model. A step that fails leaves the exploration
-    as it was.
+    The holdout is not used until `commit` judges the chosen model on it. A step that fails leaves the exploration as it
+    was.
 
     Parameters
     ----------
     data, label, favourable, sensitive, config, **options
-        As in `fairenum.audit`. The result of an audit run in this process also serves as data.
+        As in `fairenum.audit`. `data` may also be the result of an audit that ran in this process.
     run
-        A saved run of the same table, or its result, whose options are taken over. As that run has seen the holdout, a
-        commit is exploratory.
+        A saved run of the same table, or its result, whose options are used. As the holdout was used in that run, a
+        commit is exploratory: it can propose no model.
     record
-        Path of the decision record, a new file; without it nothing is kept on disk.
+        Path of a new file for the decision record; by default nothing is written to disk.
     progress
-        Called with the name of a step, the amount done and the total. An exception from it stops the step.
+        Called with the name of a step, the amount done and the total. If it raises an exception, the step is stopped.
     now
-        Function that returns the time to record.
+        Function that returns the current time as text, for the record; by default in UTC.
     """
 
     def __init__(
@@ -134,11 +134,11 @@ class Exploration:
         now: Callable[[], str] | None = None,
         agrees: Callable[[RecordHeader], None] = lambda _: None,
     ) -> Self:
-        """Resume a recorded exploration by replaying its steps, which gives the same models bit for bit.
+        """Return a recorded exploration, resumed by replaying its steps, which gives exactly the same models.
 
-        A last line cut short by a killed process is dropped with a warning. An unfinished commit is completed.
-        `incumbent` is the model in use if it was given in Python. `agrees` is called with the first line of the record;
-        an exception from it ends this before anything is loaded.
+        If a killed process left the last line of the record incomplete, that line is dropped with a warning. A recorded
+        commit that was not judged yet is judged. `incumbent` is the model in use if it was given as a Python object.
+        `agrees` is called with the first line of the record; if it raises an exception, nothing is loaded.
         """
         kept = Record.reopen(Path(record), now)
         try:
@@ -164,7 +164,7 @@ class Exploration:
         return self
 
     def _open(self, prepared: Prepared, record: Record, progress: Progress, *, is_opened: bool) -> None:
-        """Start from the best model. `is_opened` says whether the holdout was looked at before."""
+        """Initialise this exploration at the best model; `is_opened` says whether the holdout was used before."""
         self.progress, self._record, self._lock = progress, record, threading.RLock()
         self._result: AuditResult | None = None
         self._listeners: list[Callable[[], None]] = []
@@ -174,32 +174,35 @@ class Exploration:
         self._loaded = BlasLibraries()
 
     def _adopt(self, state: State) -> None:
-        """Set the state and the number of record lines in one assignment, for concurrent readers."""
+        """Make a state the current one, and call the listeners.
+
+        State and number of record lines are set in one assignment, so that other threads always see a matching pair.
+        """
         self._state_and_lines = state, len(self._record.entries)
         for callback in self._listeners:
             callback()
 
     def next(self, boxes: int | None = None) -> ExploredModel | None:
-        """Show the next best model of the box that decides differently from all listed models; exact.
+        """Return the next best model that is distinct from all listed ones, given the left-out and pinned rows.
 
-        Returns None if no new model was found within `boxes` solved boxes (by default about a tenth of a second).
-        `view.end` is then "alike", and another call continues; or it is "exhausted", and no further model exists.
+        Returns None if `boxes` subproblems of the enumeration (by default a tenth of a second) gave no new model:
+        `view.end` is then "alike" if another call may find one, and "exhausted" if no further model exists.
         """
         before = self.state
         after = self._take(Next(_positive(self._engine.boxes if boxes is None else boxes, "boxes")))
         return self._current if len(after.listed) > len(before.listed) else None
 
     def fairer(self, steps: int = SOLVES) -> tuple[ExploredModel, ...]:
-        """Continue the guided search for fairer models by solving `steps` boxes.
+        """Continue the guided search for fairer models by `steps` solved subproblems, and return the new models.
 
-        Returns the new models that no other model found beats in objective, gap and performance together.
+        These are Pareto-optimal: no other model found is better in objective, gap and performance together.
         """
         known = {one.number for one in self.state.listed}
         self._take(Fairer(_positive(steps, "steps")))
         return tuple(explored(one) for one in self.state.listed if one.number not in known)
 
     def leave_out(self, examples: Iterable[int] | Cluster) -> ExploredModel:
-        """Leave training rows out of all models from now on, and show the best model without them.
+        """Leave training rows out of all models from now on, and return the best model without these rows.
 
         `examples` are row numbers of the input table, counted from 0, or a cluster of the view.
         """
@@ -207,16 +210,16 @@ class Exploration:
         return self._current
 
     def pin(self, examples: Iterable[int] | Cluster) -> ExploredModel:
-        """Keep training rows in all models from now on, and show the best model with them.
+        """Keep training rows in the training of all models from now on, and return the best such model.
 
-        No model leaves them out, but they need not be support vectors. Rows that were left out are put back. `examples`
-        are row numbers of the input table, counted from 0, or a cluster of the view.
+        The rows need not become support vectors; rows that were left out are put back. `examples` are row numbers of
+        the input table, counted from 0, or a cluster of the view.
         """
         self._take(Pin(self._rows(examples)))
         return self._current
 
     def undo(self) -> None:
-        """Undo the last step. Models looked at and an opened holdout stay on the record."""
+        """Undo the last step; the record still counts the models looked at and the times the holdout was opened."""
         self._take(Undo())
 
     def tolerate(
@@ -229,9 +232,9 @@ class Exploration:
         max_loss: float | Literal["any"] | None = None,
         guards: Sequence[str] | str = (),
     ) -> int | None:
-        """Set other tolerances and guardrails, and return the number of the model chosen under them, if any.
+        """Set other tolerances and guardrails, and return the number of the model chosen under them; None if none is.
 
-        See `fairenum.select` for the parameters. Omitted ones stay as they are; `max_loss="any"` removes the bound on
+        See `fairenum.select` for the parameters. Omitted ones stay as they are; `max_loss="any"` removes the limit on
         the loss.
         """
         drops = {"max_performance_drop": max_performance_drop, "max_accuracy_drop": max_accuracy_drop}
@@ -239,10 +242,11 @@ class Exploration:
         return self._engine.standpoint(self.state).chosen
 
     def commit(self, model: int, reason: str, author: str) -> AuditResult:
-        """Commit to a model: open the holdout, judge the model on it, and write run and page beside the record.
+        """Commit to a model, and return its audit with verdicts on the holdout.
 
-        The decision is recorded before the holdout is opened. Any later commit of this exploration is exploratory: its
-        verdicts hold for all models jointly and propose nothing. Repeat an interrupted commit to complete it.
+        The decision is recorded before the holdout is used. Result and HTML report are written beside the record. Every
+        later commit of this exploration is exploratory: its verdicts are simultaneous over all models, and it proposes
+        none. An interrupted commit is completed by the same call.
         """
         step = Commit(model, reason, author)
         with self._lock:
@@ -252,7 +256,7 @@ class Exploration:
             return self._judge()
 
     def close(self) -> None:
-        """Release the lock on the record."""
+        """Close the record file, so that others may open it."""
         self._record.close()
 
     def __enter__(self) -> Self:
@@ -263,21 +267,21 @@ class Exploration:
 
     @property
     def state(self) -> State:
-        """The current state, a frozen value."""
+        """The current state, which is immutable."""
         return self._state_and_lines[0]
 
     @property
     def was_torn(self) -> bool:
-        """Whether the last line of the resumed record had been cut short."""
+        """Whether the last line of the resumed record was incomplete, and dropped."""
         return self._record.was_torn
 
     @property
     def view(self) -> ExplorationView:
-        """Everything an exploration shows, as a typed value, also while a step is running."""
+        """All that a page about the current state shows; also available while a step is running."""
         return self.focused(None)
 
     def focused(self, model: int | None) -> ExplorationView:
-        """The view with another model in focus, without taking a step; None is the model of the last step."""
+        """Return the view with the details of a model, without taking a step; None is the last step's model."""
         state, lines = self._state_and_lines
         return view_of(self._engine, state, self._record.entries[:lines], model)
 
@@ -288,30 +292,30 @@ class Exploration:
 
     @property
     def features(self) -> tuple[EncodedFeature, ...]:
-        """The features that models learn from, with their known values."""
+        """The features that models learn from, with their encoding."""
         return self._engine.features
 
     @property
     def record(self) -> Path | None:
-        """The record's file, or None."""
+        """Path of the decision record; None if it is not written to disk."""
         return self._record.path
 
     def listen(self, callback: Callable[[], None]) -> None:
-        """Register a callback, called after every step in the thread that took it."""
+        """Register a callback; it is called after every step, in the thread that took the step."""
         self._listeners.append(callback)
 
     def report(self) -> str | None:
-        """The HTML page of the last decision, or None."""
+        """Return the HTML report on the last commit; None before any commit."""
         return self._judged.to_html() if self._judged else None
 
     @property
     def decision(self) -> AuditDocument | None:
-        """The run of the last decision, or None."""
+        """The audit document of the last commit; None before any commit."""
         return self._judged.document if self._judged else None
 
     @property
     def _judged(self) -> AuditResult | None:
-        """The result of the last decision, from this process or from the run file beside the record."""
+        """The result of the last commit, from this process or from the file beside the record; None without either."""
         run = self.outputs[0]
         if self._result is None and run is not None and any(isinstance(one, Judged) for one in self._record.entries):
             with suppress(ResultError):  # the file was changed
@@ -320,7 +324,7 @@ class Exploration:
 
     @property
     def outputs(self) -> tuple[Path | None, Path | None]:
-        """Paths of the last decision's run and page; None for a missing file."""
+        """Paths of the last commit's saved result and HTML report; None for each file that does not exist."""
         path = self._record.path
         if path is None or not self._commits:
             return None, None
@@ -328,14 +332,15 @@ class Exploration:
         return run if run.is_file() else None, page if page.is_file() else None
 
     def compare(self, first: int, second: int) -> ModelComparison:
-        """Compare two listed models on the selection split."""
+        """Return the comparison of two listed models, given by number, on the selection split."""
         state = self.state
         return compared(self._engine, state, state.model(first), state.model(second))
 
     def person(self, who: int | Mapping[str, object]) -> Person:
-        """The decision of each listed model about one person.
+        """Return the decision of each listed model about one person.
 
-        `who` is a row of the table, counted from 0, or values by feature; omitted features count as missing.
+        `who` is a row number of the input table, counted from 0, or a mapping from features to values, where omitted
+        features count as missing.
         """
         return asked(self._engine, self.state, who)
 
@@ -348,7 +353,7 @@ class Exploration:
         max_loss: float | Literal["any"] | None = None,
         guards: Sequence[str] | str = (),
     ) -> Standpoint:
-        """The model chosen under other tolerances, without taking a step; see `Exploration.tolerate`."""
+        """Return the candidates and the chosen model under other tolerances, without a step; see `tolerate`."""
         named = {"metric": metric, "eps": eps, "max_loss": max_loss, "max_performance_drop": max_performance_drop}
         return self._engine.standpoint(replace(self.state, tolerances=self._tolerances(guards, **named)))
 
@@ -357,7 +362,7 @@ class Exploration:
         return f"Exploration({name!r}, models={models}, looked_at={looked_at})"
 
     def _repr_mimebundle_(self, **_wanted: object) -> dict[str, object]:
-        """Show the live widget if anywidget is installed; else nothing."""
+        """Return the live widget and a static page for notebooks; nothing without the package anywidget."""
         shown = [entry for entry in entry_points(group=DISPLAYS) if entry.name == "notebook"]
         if not shown or find_spec("anywidget") is None:
             return {}
@@ -370,7 +375,7 @@ class Exploration:
         return to_notebook(exploration_page(self.view))
 
     def _tolerances(self, guards: Sequence[str] | str, **options: object) -> Tolerances:
-        """Apply the given changes to the tolerances; refuse guardrails on unknown columns."""
+        """Return the current tolerances with changes applied; refuse guardrails on unknown columns."""
         is_unbounded = options.get("max_loss") == "any"
         changes = {**options, "max_loss": None} if is_unbounded else options
         found = changed_tolerances(self.state.tolerances, self._engine.table, guards, changes)
@@ -378,12 +383,12 @@ class Exploration:
 
     @property
     def _current(self) -> ExploredModel:
-        """The model in focus."""
+        """The listed model of the last step."""
         state = self.state
         return explored(next(one for one in state.listed if one.number == state.current))
 
     def _take(self, step: Step) -> State:
-        """Take a step, which counts once it is on the record."""
+        """Take a step, write it to the record, and return the state after it."""
         with self._lock, self._loaded.one_thread():
             before = self.state
             after = self._engine.take(before, step, self.progress)
@@ -393,7 +398,10 @@ class Exploration:
             return after
 
     def _replay(self, header: RecordHeader) -> None:
-        """Repeat the steps of the record, refuse differing outcomes, and complete an unfinished commit."""
+        """Take the steps of the record again, and judge a commit that was not judged yet.
+
+        Refuse the record if a step has another result than recorded.
+        """
         with self._lock, self._loaded.one_thread():
             _require_equal("the first line", header.outcome, self._engine.outcome(None, self.state), header)
             is_judged = True
@@ -415,7 +423,7 @@ class Exploration:
         _require_equal(what, entry.outcome, self._engine.outcome(before, self.state), header)
 
     def _judge(self) -> AuditResult:
-        """Open the holdout for the last commit, and write run and page beside the record."""
+        """Judge the last commit on the holdout, write and record the result, and return it."""
         with self._lock, self._loaded.one_thread():
             document, live = _judged_run(self._engine, self.state, self._explored(), self.progress)
             self._result = result = AuditResult(document, live)
@@ -437,7 +445,7 @@ class Exploration:
         return sum(isinstance(one, Entry) and isinstance(one.taken, Commit) for one in self._record.entries)
 
     def _place(self, record: Path, ending: str) -> Path:
-        """Path beside the record for a file of the last commit."""
+        """Return the path, beside the record, of a file of the last commit."""
         name = record.stem if self._commits == 1 else f"{record.stem}-{self._commits}"
         return record.with_name(f"{name}.{ending}")
 
@@ -457,7 +465,7 @@ class Exploration:
         )
 
     def _explored(self) -> Explored:
-        """Facts about the last commit, for its document."""
+        """Return the facts about the last commit and the steps before it, for its document."""
         steps, state = [entry for entry in self._record.entries if isinstance(entry, Entry)], self.state
         commit = steps[-1].taken if steps else None
         if not isinstance(commit, Commit):
@@ -493,7 +501,7 @@ def _prepare_table(
     options: AuditOptions,
     progress: Progress,
 ) -> Prepared:
-    """Load, split and train as an audit does."""
+    """Return a table loaded and split, with its SVM trained, as for an audit."""
     config, incumbent_object = with_options(config, options)
     with one_thread():
         return prepare(data, label, favourable, sensitive, config, _schedule(config, progress), incumbent_object)
@@ -502,7 +510,7 @@ def _prepare_table(
 def _prepare_run(
     data: Table, run: AuditResult | str | Path, config: AuditConfig | None, options: AuditOptions, progress: Progress
 ) -> Prepared:
-    """Prepare with the options of a saved run; refuse data with another fingerprint."""
+    """Return a table prepared with the options of a saved run; refuse data other than those of the run."""
     _refuse_options(config, options)
     document = (run if isinstance(run, AuditResult) else AuditResult.load(run)).document
     table, config = document.dataset, config_of(document)
@@ -522,7 +530,7 @@ def _prepare_again(
     *,
     incumbent_object: object = None,
 ) -> Prepared:
-    """Prepare a table that was explored or audited before; a `Dataset` needs no reading."""
+    """Return a table prepared again with known options; for a `Dataset`, label and columns are not needed."""
     schedule = _schedule(config, progress)
     with one_thread():
         if isinstance(data, Dataset):
@@ -533,7 +541,7 @@ def _prepare_again(
 def _prepare_result(
     result: AuditResult, config: AuditConfig | None, run: AuditResult | str | Path | None, options: AuditOptions
 ) -> Prepared:
-    """Reuse the rows and the model of an audit run in this process."""
+    """Return the rows and the trained SVM of an audit that ran in this process; refuse a loaded result."""
     _refuse_options(config, options)
     live = result.live
     if live is None or run is not None:
@@ -548,14 +556,15 @@ def _refuse_options(config: AuditConfig | None, options: AuditOptions) -> None:
 
 
 def _schedule(config: AuditConfig, progress: Progress) -> Schedule:
-    """A schedule without a time limit, so that results do not depend on speed."""
+    """Return a schedule without a time limit, so that results do not depend on the speed of the computer."""
     return Schedule.of(config, Budget(None), progress)
 
 
 def _judged_run(engine: Engine, state: State, explored: Explored, progress: Progress) -> tuple[AuditDocument, RunState]:
-    """Judge the committed model on the holdout: alone at the first opening, later jointly with all models.
+    """Return the audit document and run state with the committed model judged on the holdout.
 
-    Models that an earlier commit showed on the holdout stay in the listing, even if they were undone since.
+    At the first commit verdicts are for this model alone, later simultaneous over all models. Models that were scored
+    on the holdout for an earlier commit are listed, too, even if the steps that found them were undone.
     """
     ordered = _ordered(state.judged)
     rank = 1 + [one.number for one in ordered].index(explored.number)
@@ -568,13 +577,13 @@ def _judged_run(engine: Engine, state: State, explored: Explored, progress: Prog
 
 
 def _ordered(shown: tuple[Shown, ...]) -> list[Shown]:
-    """Models by objective, best first; ties in the order in which they were looked at."""
+    """Return models by objective, best first; those of equal objective in the order in which they were looked at."""
     ranks = tied_ranks(np.array([-one.model.objective for one in shown]))
     return [shown[place] for place in np.argsort(ranks, kind="stable")]
 
 
 def _with_decision(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> Prepared:
-    """The prepared audit with the tolerances of the decision and the number of models looked at."""
+    """Return the prepared audit with the tolerances of the commit, and as many models as were judged."""
     config: AuditConfig = prepared.config.but(
         metric=tolerances.metric,
         eps=tolerances.eps,
@@ -606,7 +615,7 @@ def _listing(engine: Engine, state: State, ordered: list[Shown]) -> Listing:
 
 
 def _certified(models: list[Model]) -> list[Model]:
-    """Mark the models whose objective intervals prove that they follow their predecessor."""
+    """Return the models, marked as order-certified if proven to have a lower objective than the model before."""
     later = (
         replace(model, is_order_certified=model.certificate.bound < before.objective)
         for before, model in pairwise(models)
@@ -615,13 +624,13 @@ def _certified(models: list[Model]) -> list[Model]:
 
 
 def _guided(state: State, ordered: list[Shown]) -> GuidedRun | None:
-    """Facts about the guided search, if there was one."""
+    """Return the facts about the guided search; None if there was no such search."""
     solves, found = sum(state.solves.values()), sum(one.origin == "guided" for one in ordered)
     return GuidedRun("caller", solves, found + 1, found) if solves or found else None
 
 
 def _require_equal(what: str, recorded: StepOutcome, found: StepOutcome, header: RecordHeader) -> None:
-    """Refuse a record whose replayed step has another outcome."""
+    """Refuse the record if a replayed step has another outcome than recorded; `what` names the step."""
     if found == recorded:
         return
     names = [name for name in StepOutcome.__struct_fields__ if getattr(found, name) != getattr(recorded, name)]

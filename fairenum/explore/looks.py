@@ -1,4 +1,4 @@
-"""Views of an exploration on the selection split: the whole view, one person, two models side by side."""
+"""What an exploration shows, by the selection split: the whole view, one person, two models side by side."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from fairenum.tables import Groups
 def view_of(
     engine: Engine, state: State, entries: Sequence[Entry | Judged], focus: int | None = None
 ) -> ExplorationView:
-    """The view of a state, with the last step's model or another model in focus."""
+    """Return the view of a state, with details of the model `focus`; by default that of the last step."""
     current = state.model(state.current if focus is None else focus)
     incumbent, division = engine.incumbent, engine.division
     is_against = engine.is_against_incumbent
@@ -62,13 +62,16 @@ def view_of(
 
 
 def explored(one: Listed) -> ExploredModel:
-    """A listed model with its number of equivalent supports."""
+    """Return the document of a listed model, with the number of sets of support vectors that count as this model."""
     document = one.shown.document
     return document if len(one.supports) == document.supports else document.but(supports=len(one.supports))
 
 
 def strip(first: SplitScores, second: SplitScores, primary: str | None, claim: Gap) -> tuple[ShownGap, ...]:
-    """Every gap of two models in every sensitive column, the gap to be made small first."""
+    """Return every gap of two models in every sensitive column, first the gap by which models are chosen.
+
+    That is the gap `claim` in the column `primary`.
+    """
     return tuple(_gap(first, second, *cell, primary, claim) for cell in strip_cells(second.by_column, primary, claim))
 
 
@@ -81,7 +84,7 @@ def _gap(
 
 
 def timeline(entries: Sequence[Entry | Judged]) -> tuple[TimelineEntry, ...]:
-    """The steps of a record, with undone steps marked."""
+    """Return the steps of a record in their order, with undone steps marked."""
     taken: list[int] = []
     undone: set[int] = set()
     steps = [entry for entry in entries if isinstance(entry, Entry)]
@@ -104,7 +107,7 @@ def timeline(entries: Sequence[Entry | Judged]) -> tuple[TimelineEntry, ...]:
 
 
 def asked(engine: Engine, state: State, who: int | Mapping[str, object]) -> Person:
-    """Decide about a person, given by row number or by values, with every listed model."""
+    """Return the decision of every listed model about a person, given by row number or by values."""
     row = None if isinstance(who, Mapping) else int(who)
     values = who if isinstance(who, Mapping) else _cells(engine, state, int(who))
     is_linear = engine.training.problem.kernel.name == "linear"
@@ -120,7 +123,7 @@ def asked(engine: Engine, state: State, who: int | Mapping[str, object]) -> Pers
 
 
 def _cells(engine: Engine, state: State, row: int) -> dict[str, object]:
-    """The values of a row of the table; refuse rows of the holdout until it is opened."""
+    """Return the feature values of a row of the table; refuse rows of the holdout before the first commit."""
     dataset = engine.division.dataset
     place = dataset.placed(row)
     if place is None:
@@ -131,7 +134,7 @@ def _cells(engine: Engine, state: State, row: int) -> dict[str, object]:
 
 
 def _by_kernel(engine: Engine, state: State, person: Person) -> Person:
-    """Decide with kernel models, which have decision values but no contributions of features."""
+    """Return a person with the decisions of kernel models, which give no contributions of single features."""
     row = encoded(engine.features, person)
     return person.but(decisions=tuple(_decided(one, row) for one in state.shown))
 
@@ -142,7 +145,7 @@ def _decided(one: Shown, row: FloatArray) -> PersonDecision:
 
 
 def compared(engine: Engine, state: State, first: Shown, second: Shown) -> ModelComparison:
-    """Compare two models of the list."""
+    """Return the comparison of two listed models on the selection split."""
     division, rows = engine.division, engine.division.rows["selection"]
     columns = [groups.take(rows) for groups in division.columns] or [Groups.everyone(len(rows))]
     before, after = (one.values >= 0.0 for one in (first, second))
@@ -167,7 +170,7 @@ def _weights(engine: Engine, first: Shown, second: Shown) -> tuple[WeightPair, .
 
 
 def _pairs(groups: Groups, before: BoolArray, after: BoolArray) -> list[GroupPair]:
-    """Share of each group that each of the two models selects."""
+    """Return for each group the share of rows that each of two models selects."""
     sizes = groups.sizes
     rates = [np.bincount(groups.codes, one, len(sizes)) / np.maximum(sizes, 1) for one in (before, after)]
     return [

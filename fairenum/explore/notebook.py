@@ -1,4 +1,4 @@
-"""A live exploration in a notebook: the page's modules, with messages instead of HTTP."""
+"""A live exploration in a notebook: a widget that runs the page's JavaScript, with messages instead of HTTP."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairenum.explore.exploration import Exploration
 
 IMPORTED = re.compile(r'from "\./(\w+\.js)"')
-# Gives every module an address, imported modules first, and exports what the entry module exports.
+# JavaScript that gives every module a URL, imported modules first, and exports what the entry module exports.
 LOADER = """\
 const addresses = {{}};
 for (const [name, text] of {modules}) {{
@@ -37,7 +37,7 @@ export default entry.default;
 
 
 def bundled(folder: Traversable, entry: str) -> str:
-    """A single module equivalent to an entry module with all its imports."""
+    """Return one JavaScript module that is equivalent to an entry module with all its imports."""
     texts: dict[str, str] = {}
     wanted = [entry]
     while wanted:
@@ -49,7 +49,7 @@ def bundled(folder: Traversable, entry: str) -> str:
 
 
 class WidgetRequest(Value, frozen=True):
-    """A request from a view of the widget."""
+    """A request from a browser view of the widget; `seen` is the revision that the view shows."""
 
     id: str
     method: str
@@ -58,14 +58,14 @@ class WidgetRequest(Value, frozen=True):
     seen: str | None = None
 
     def answered(self, worker: Worker) -> Answer:
-        """Answer the request."""
+        """Return the answer to the request."""
         parts = urlsplit(self.path)
         body = b"" if self.body is None else msgspec.json.encode(self.body)
         return answer(worker, self.method, parts.path, JsonRequest(dict(parse_qsl(parts.query)), body, self.seen))
 
 
 class ExplorationWidget(anywidget.AnyWidget):
-    """The page of an exploration as a notebook widget, in step with the cells."""
+    """The page of an exploration as a notebook widget; it also shows steps that cells of the notebook take."""
 
     _esm = bundled(files("fairenum.explore") / "static", "widget.js")
     _css = (files("fairenum.explore") / "static" / "explore.css").read_text(encoding="utf-8")
@@ -79,7 +79,7 @@ class ExplorationWidget(anywidget.AnyWidget):
         threading.Thread(target=self._send_changes, name="fairenum-widget", daemon=True).start()
 
     def _received(self, _widget: object, content: object, _buffers: object) -> None:
-        """Answer a request in its own thread, as a step takes long."""
+        """Answer a request of a browser view, in a thread of its own, as a step may take long."""
         threading.Thread(target=self._answer, args=(content,), name="fairenum-answer", daemon=True).start()
 
     def _answer(self, content: object) -> None:
@@ -88,7 +88,7 @@ class ExplorationWidget(anywidget.AnyWidget):
         self.send({"id": request.id, "status": reply.status, "data": msgspec.to_builtins(reply.value)})
 
     def _send_changes(self) -> None:
-        """Send changes to all views, a few times a second at most."""
+        """Send changes to all browser views, a few times a second at most, until the widget is closed."""
         while self.comm is not None:
             for event in self._feed.changes():
                 self.send({"event": event.name, "data": msgspec.to_builtins(event.value)})
@@ -98,7 +98,7 @@ class ExplorationWidget(anywidget.AnyWidget):
 
 
 def live(exploration: Exploration) -> dict[str, object]:
-    """The notebook display of an exploration: its single widget."""
+    """Return the MIME bundle that displays an exploration in a notebook; all cells share one widget."""
     bundle = _widget(exploration)._repr_mimebundle_()
     return dict(bundle[0] if isinstance(bundle, tuple) else bundle or {})
 

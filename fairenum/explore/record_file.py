@@ -1,4 +1,4 @@
-"""The decision record file: one line per step, synced to disk, with a single writer."""
+"""The file of a decision record: one JSON line for each step, synced to disk; one process writes at a time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DECODER = msgspec.json.Decoder(RecordLine)
 
 
 class LockedFile:
-    """A file locked by the process that writes it; the system releases the lock when the process ends."""
+    """A file locked by the process that writes it; the operating system unlocks it when the process ends."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -54,13 +54,13 @@ class LockedFile:
             ) from error
 
     def read(self) -> bytes:
-        """The content of the file."""
+        """Return the content of the file."""
         with os.fdopen(os.dup(self._handle), "rb") as file:
             file.seek(0)
             return file.read()
 
     def append(self, line: bytes) -> None:
-        """Write a line and sync it to disk; remove a line that could not be written completely."""
+        """Append a line and sync it to disk; if that fails, remove the part written, and refuse."""
         size = os.fstat(self._handle).st_size
         try:
             written = os.write(self._handle, line)
@@ -82,7 +82,7 @@ class LockedFile:
 class Record:
     """A decision record: header and entries, in a file or in memory only.
 
-    `was_torn` says whether the last line was cut short when its process ended, and dropped.
+    `was_torn` says whether the last line of the file was incomplete, as its process was killed, and was dropped.
     """
 
     def __init__(self, file: LockedFile | None, now: Callable[[], str] | None) -> None:
@@ -95,7 +95,7 @@ class Record:
 
     @classmethod
     def begin(cls, path: Path | None, now: Callable[[], str] | None = None) -> Record:
-        """Open a new record; refuse a file that is not empty."""
+        """Return a new record, in memory only if `path` is None; refuse a file that is not empty."""
         if path is None:
             return cls(None, now)
         file = LockedFile(path)
@@ -108,7 +108,7 @@ class Record:
 
     @classmethod
     def reopen(cls, path: Path, now: Callable[[], str] | None = None) -> Record:
-        """Open an existing record; a last line cut short is ignored, see `drop_torn`."""
+        """Return an existing record; an incomplete last line is ignored, and removed from the file by `drop_torn`."""
         if not path.is_file():
             raise RecordRefused(f"there is no record {str(path)!r}; begin one by Exploration(data, record=...)")
         file = LockedFile(path)
@@ -122,12 +122,12 @@ class Record:
 
     @property
     def path(self) -> Path | None:
-        """The path of the file, or None."""
+        """Path of the file; None if the record is in memory only."""
         return None if self._file is None else self._file.path
 
     @property
     def known_header(self) -> RecordHeader:
-        """The header of a reopened record; refuses a record without one."""
+        """The header of a reopened record; refuse a record without a header."""
         if self.header is None:
             raise RecordRefused(
                 f"{str(self.path)!r} holds no step; remove it, and begin by Exploration(data, record=...)"
@@ -136,28 +136,28 @@ class Record:
 
     @property
     def tip(self) -> str:
-        """The sha256 of the last line, which chains all lines before it."""
+        """The SHA-256 of the last line, which depends on all lines, as each has the hash of the line before."""
         return sha256(self._last).hexdigest()
 
     def begin_with(self, header: Callable[[str], RecordHeader]) -> None:
-        """Write the first line."""
+        """Write the first line; `header` makes it from the current time."""
         self.header = header(self._now())
         self._write(self.header)
 
     def add(self, made: Callable[[int, str, str], L]) -> L:
-        """Write a line built from its number, the time and the hash of the line before."""
+        """Write and return a line; `made` builds it from its number, the time and the hash of the line before."""
         line = made(len(self.entries) + 1, self._now(), self.tip)
         self._write(line)
         self.entries.append(line)
         return line
 
     def close(self) -> None:
-        """Release the file for other writers."""
+        """Close the file, so that another process may write to it."""
         if self._file is not None:
             self._file.close()
 
     def drop_torn(self) -> None:
-        """Remove a last line cut short, once it is certain that this record is the one to resume."""
+        """Remove an incomplete last line from the file; called when the record is known to be the right one."""
         if self._torn is not None:
             self._torn()
             self._torn = None

@@ -1,4 +1,4 @@
-"""Requests and their answers, independent of the transport (HTTP or a notebook)."""
+"""The requests of the page and their answers, whether they come by HTTP or from a notebook."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from fairenum.explore.exploration import Exploration
 
 
-MANY_BOXES = 1000  # solved boxes without a new model after which a search for many models ends
-CHUNK = 25  # solved boxes of a guided step
+MANY_BOXES = 1000  # subproblems solved without a new model after which a search for many models ends
+CHUNK = 25  # solved subproblems of a guided step
 Row = Annotated[int, Meta(ge=0)]
 Text = Annotated[str, Meta(max_length=4000)]
 
@@ -39,12 +39,12 @@ class TolerateArguments(TypedDict):
 
 
 class StepRequest(Value, frozen=True, tag_field="step"):
-    """A requested step; `needs_revision` says whether the client must name the revision it has seen."""
+    """A requested step; `needs_revision` says whether the request must name the revision that its page shows."""
 
     needs_revision: ClassVar[bool] = False
 
     def _run(self, exploration: Exploration) -> str | None:
-        """Take the step and return a message for the user."""
+        """Take the step, and return a message for the user, if any."""
         raise NotImplementedError
 
     @property
@@ -54,12 +54,12 @@ class StepRequest(Value, frozen=True, tag_field="step"):
 
 
 class NextRequest(StepRequest, frozen=True, tag="next"):
-    """Find further models, best first; each is a step."""
+    """A request for `count` further models, best first; each model is a step."""
 
     count: Annotated[int, Meta(ge=1, le=1000)] = 1
 
     def _run(self, exploration: Exploration) -> str | None:
-        """Continue until enough models are found, none is left, or none was new for long."""
+        """Take steps until `count` models are found, none is left, or too many subproblems gave no new one."""
         new, is_one, progress = 0, self.count == 1, exploration.progress
         if not is_one:
             exploration.progress = lambda stage, _done, _total: progress(stage, new, self.count)
@@ -75,12 +75,12 @@ class NextRequest(StepRequest, frozen=True, tag="next"):
 
 
 class FairerRequest(StepRequest, frozen=True, tag="fairer"):
-    """Continue the guided search for some boxes."""
+    """A request to continue the guided search for fairer models by `solves` subproblems."""
 
     solves: Annotated[int, Meta(ge=1, le=10_000)] = CHUNK
 
     def _run(self, exploration: Exploration) -> str | None:
-        """Take a step for every few boxes; if stopped, the boxes solved so far count."""
+        """Take a step for every `CHUNK` subproblems; if stopped, keep the models of those solved so far."""
         before, progress = len(exploration.state.looked), exploration.progress
         done = chunk = 0
 
@@ -104,14 +104,14 @@ class FairerRequest(StepRequest, frozen=True, tag="fairer"):
 
 
 class RowsRequest(StepRequest, frozen=True, kw_only=True):
-    """Training rows, given by number or as a cluster of a model's left-out rows."""
+    """A request about training rows, given by row number or as a cluster of the rows that a model leaves out."""
 
     rows: Annotated[tuple[Row, ...], Meta(max_length=100_000)] | None = None
     model: int | None = None
     cluster: int | None = None
 
     def row_numbers(self, exploration: Exploration) -> Sequence[int]:
-        """The numbers of the requested rows."""
+        """Return the numbers of the requested rows; refuse a request that names none."""
         if self.rows is not None:
             return self.rows
         if self.model is None or self.cluster is None:
@@ -123,21 +123,21 @@ class RowsRequest(StepRequest, frozen=True, kw_only=True):
 
 
 class LeaveOutRequest(RowsRequest, frozen=True, tag="leave_out"):
-    """Leave rows out from now on."""
+    """A request to leave training rows out of all models from now on."""
 
     def _run(self, exploration: Exploration) -> None:
         exploration.leave_out(self.row_numbers(exploration))
 
 
 class PinRequest(RowsRequest, frozen=True, tag="pin"):
-    """Keep rows from now on."""
+    """A request to keep training rows in the training of all models from now on."""
 
     def _run(self, exploration: Exploration) -> None:
         exploration.pin(self.row_numbers(exploration))
 
 
 class UndoRequest(StepRequest, frozen=True, tag="undo"):
-    """Take back the last step."""
+    """A request to undo the last step."""
 
     needs_revision: ClassVar[bool] = True
 
@@ -146,7 +146,7 @@ class UndoRequest(StepRequest, frozen=True, tag="undo"):
 
 
 class TolerancesRequest(Value, frozen=True):
-    """Tolerances and guardrails; omitted ones stay, and a null `max_loss` removes its bound."""
+    """Requested tolerances and guardrails; omitted ones stay, and null as `max_loss` removes the limit on the loss."""
 
     metric: Gap | None = None
     eps: float | None = None
@@ -170,14 +170,14 @@ class TolerancesRequest(Value, frozen=True):
 
 
 class TolerateRequest(TolerancesRequest, StepRequest, frozen=True, tag="tolerate"):
-    """Select under other tolerances."""
+    """A request to set other tolerances and guardrails."""
 
     def _run(self, exploration: Exploration) -> None:
         exploration.tolerate(**self.arguments)
 
 
 class CommitRequest(StepRequest, frozen=True, tag="commit"):
-    """Commit to a model, which opens the holdout."""
+    """A request to commit to a model, which is then judged on the holdout."""
 
     model: int
     reason: Text
@@ -189,7 +189,7 @@ class CommitRequest(StepRequest, frozen=True, tag="commit"):
 
     @property
     def action(self) -> Action:
-        """The request as an action that cannot be stopped: a recorded commit must be judged."""
+        """The request as an action for the worker; it cannot be stopped, as a recorded commit must be judged."""
         return Action("commit", self._run, can_stop=False)
 
 
@@ -200,26 +200,26 @@ NOT_A_NUMBER = "{name} is a whole number, not {text!r}"
 
 @dataclass(frozen=True, slots=True)
 class JsonRequest:
-    """A request: query, JSON body, and the revision that the client has seen, as text."""
+    """A request: query parameters, JSON body, and as text the revision that the page shows."""
 
     query: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     seen: str | None = None
 
     def number(self, name: str) -> int | None:
-        """A number of the query, or None."""
+        """Return a query parameter as a number; None if it is not given."""
         text = self.query.get(name)
         return None if text is None else _number(name, text)
 
     def needed(self, name: str) -> int:
-        """A required number of the query."""
+        """Return a query parameter as a number; refuse the request if it is not given."""
         number = self.number(name)
         if number is None:
             raise Refusal(400, f"{name} is missing")
         return number
 
     def read(self, kind: type[T]) -> T:
-        """Decode the body as a type."""
+        """Return the body decoded as a type; refuse the request if that is not possible."""
         try:
             return msgspec.json.decode(self.body, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -230,14 +230,14 @@ class JsonRequest:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: HTTP status and a value, or None."""
+    """The answer to a request: HTTP status, and a value or None."""
 
     status: int
     value: object = None
 
     @property
     def body(self) -> bytes:
-        """The value as JSON."""
+        """The value as JSON; empty for None."""
         return b"" if self.value is None else msgspec.json.encode(self.value)
 
 
@@ -248,7 +248,7 @@ class ErrorMessage(Value, frozen=True):
 
 
 class PersonRequest(Value, frozen=True):
-    """A person, by row or values, and the model to show in detail."""
+    """A request for decisions about a person, given by row or values; `model` is the one to show in detail."""
 
     row: Row | None = None
     values: dict[Text, Annotated[Text, Meta()] | float | bool | None] | None = None
@@ -256,28 +256,28 @@ class PersonRequest(Value, frozen=True):
 
 
 class EmptyBody(Value, frozen=True):
-    """An empty body."""
+    """The body of a request without arguments."""
 
 
 def _number(name: str, text: str) -> int:
-    """Read a short number of a query or a header."""
+    """Return the whole number that a query parameter or header states; refuse other texts and long numbers."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise Refusal(400, NOT_A_NUMBER.format(name=name, text=text[:20]))
     return int(text)
 
 
 def models(worker: Worker, request: JsonRequest) -> screen_parts.Rows:
-    """The listed models with numbers in a range."""
+    """Return the listed models whose numbers are in the range from `first` to `last` of the query."""
     return screen_parts.rows(worker, request.number("first") or 0, request.number("last"))
 
 
 def compare(worker: Worker, request: JsonRequest) -> screen_parts.Compared:
-    """Two models side by side."""
+    """Return the comparison of the models `first` and `second` of the query."""
     return screen_parts.compared(worker.exploration.compare(request.needed("first"), request.needed("second")))
 
 
 def take_step(worker: Worker, request: JsonRequest) -> Done:
-    """Take a step."""
+    """Take the requested step, and return the new revision and a message for the user."""
     asked: AnyStep = request.read(AnyStep)  # type: ignore[arg-type]  # a union is no class
     if asked.needs_revision and request.seen is None:
         raise Refusal(428, "say which revision you have seen: If-Match")
@@ -285,13 +285,13 @@ def take_step(worker: Worker, request: JsonRequest) -> Done:
 
 
 def stop(worker: Worker, request: JsonRequest) -> None:
-    """Stop the running step."""
+    """Stop the running step, if there is one."""
     request.read(EmptyBody)
     worker.stop()
 
 
 def ask_person(worker: Worker, request: JsonRequest) -> screen_parts.Decided:
-    """Decisions of the models about a person."""
+    """Return the decisions of the models about the requested person."""
     asked = request.read(PersonRequest)
     who = asked.row if asked.values is None else asked.values
     if who is None or (asked.row is not None and asked.values is not None):
@@ -300,7 +300,7 @@ def ask_person(worker: Worker, request: JsonRequest) -> screen_parts.Decided:
 
 
 def try_tolerances(worker: Worker, request: JsonRequest) -> screen_parts.Preview:
-    """Preview the selection under other tolerances."""
+    """Return the candidates and the chosen model under other tolerances, without taking a step."""
     asked = request.read(TolerancesRequest)
     return screen_parts.preview(worker.exploration, worker.exploration.preview(**asked.arguments))
 
@@ -319,7 +319,7 @@ JSON_ROUTES: dict[tuple[str, str], Callable[[Worker, JsonRequest], object]] = {
 
 
 def answer(worker: Worker, method: str, path: str, request: JsonRequest) -> Answer:
-    """Answer a request in any thread; errors become answers, too."""
+    """Return the answer to a request, in any thread; an error becomes an answer with its message."""
     handler = JSON_ROUTES.get((method, path))
     if handler is None:
         is_path = any(path == known for _, known in JSON_ROUTES)

@@ -1,4 +1,4 @@
-"""JSON values for the page, in parts that a client fetches as needed."""
+"""The JSON values that the page shows, in parts that it fetches as needed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MOST_LEVELS = 200  # values of a feature that a form offers
 
 
 class Field(Value, frozen=True):
-    """A feature in a form: a number, or a choice of values."""
+    """An input field of the form about a person: a number, or a choice of values, for one feature."""
 
     name: str
     kind: Literal["number", "category"]
@@ -54,14 +54,14 @@ class Field(Value, frozen=True):
 
 
 class Metric(Value, frozen=True):
-    """A gap to select by."""
+    """A gap by which models can be chosen: its name and its text for the page."""
 
     name: Gap
     text: str
 
 
 class Saved(Value, frozen=True):
-    """Names of the saved files; null for missing files."""
+    """Names of the saved files: record, run and HTML report; null for each file that does not exist."""
 
     record: str | None
     run: str | None
@@ -69,7 +69,7 @@ class Saved(Value, frozen=True):
 
 
 class ShownCluster(Value, frozen=True):
-    """A cluster of left-out rows: index, size and first rows."""
+    """A cluster of the rows that a model leaves out: index, size and first row numbers."""
 
     index: int
     records: float
@@ -78,7 +78,7 @@ class ShownCluster(Value, frozen=True):
 
 
 class Focus(Value, frozen=True):
-    """The details of one model."""
+    """The details of one model: its gaps, guardrails and clusters of left-out rows."""
 
     model: int
     strip: tuple[ShownGap, ...]
@@ -88,7 +88,7 @@ class Focus(Value, frozen=True):
 
 
 class Screen(Value, frozen=True, kw_only=True):
-    """The current screen; models and earlier steps are fetched separately."""
+    """All that the page shows at a revision, except the models and earlier steps, which it fetches separately."""
 
     revision: int
     view: ExplorationView | None = None
@@ -106,27 +106,27 @@ class Screen(Value, frozen=True, kw_only=True):
 
 
 class Rows(Value, frozen=True):
-    """Models of the list."""
+    """Rows of the table of models."""
 
     revision: int
     models: tuple[ModelRow, ...]
 
 
 class Steps(Value, frozen=True):
-    """Lines of the record."""
+    """Recorded steps in words."""
 
     steps: tuple[StepWords, ...]
 
 
 class Preview(Value, frozen=True):
-    """The models that may be chosen under other tolerances."""
+    """The candidates and the chosen model under other tolerances."""
 
     standpoint: Standpoint
     words: StandWords
 
 
 class Compared(Value, frozen=True):
-    """Two models side by side."""
+    """The comparison of two models: weights, group rates, gaps, and rows that they decide differently."""
 
     first: int
     second: int
@@ -138,7 +138,7 @@ class Compared(Value, frozen=True):
 
 
 class ModelDecision(Value, frozen=True):
-    """The decision of a model about a person."""
+    """The decision of one model about a person."""
 
     model: int
     is_favourable: bool
@@ -147,7 +147,7 @@ class ModelDecision(Value, frozen=True):
 
 
 class Decided(Value, frozen=True):
-    """Decisions about a person; `reach` bounds the decision value over all near-optimal models."""
+    """The decisions about a person; `reach` is the range of decision values over all near-optimal models."""
 
     row: int | None
     values: dict[str, Cell]
@@ -157,7 +157,7 @@ class Decided(Value, frozen=True):
 
 
 def screen(worker: Worker) -> Screen:
-    """The current screen."""
+    """Return what the page shows now; little of it while the exploration is being opened."""
     revision, busy, trouble = worker.revision, worker.busy, worker.trouble  # before the view: it is this new, or newer
     if not worker.is_open:
         return Screen(revision=revision, busy=busy, trouble=trouble)
@@ -181,20 +181,20 @@ def screen(worker: Worker) -> Screen:
 
 
 def rows(worker: Worker, first: int, last: int | None) -> Rows:
-    """The listed models with numbers in a range."""
+    """Return the listed models with numbers from `first` to `last`, at most `MOST_ROWS`."""
     revision, view = worker.revision, worker.exploration.view
     wanted = [one for one in view.models if first <= one.number and (last is None or one.number <= last)]
     return Rows(revision, tuple(model_row(view, one) for one in wanted[:MOST_ROWS]))
 
 
 def steps(exploration: Exploration, before: int) -> Steps:
-    """The record's steps before a given step."""
+    """Return the recorded steps before the step of a number, at most the last `MOST_STEPS`."""
     earlier = [entry for entry in exploration.view.timeline if entry.number < before]
     return Steps(tuple(map(step_words, earlier[-MOST_STEPS:])))
 
 
 def focus(exploration: Exploration, model: int) -> Focus:
-    """The details of one model."""
+    """Return the details of the listed model of a number."""
     return _focus(exploration.focused(model))
 
 
@@ -207,12 +207,12 @@ def _focus(view: ExplorationView) -> Focus:
 
 
 def preview(exploration: Exploration, standpoint: Standpoint) -> Preview:
-    """The models that may be chosen from another standpoint."""
+    """Return the candidates and the chosen model under other tolerances, with their words."""
     return Preview(standpoint, stand_words(exploration.view, standpoint))
 
 
 def compared(pair: ModelComparison) -> Compared:
-    """Show two models side by side."""
+    """Return a comparison of two models as the page shows it, with its longest lists shortened."""
     return Compared(
         pair.first,
         pair.second,
@@ -225,7 +225,7 @@ def compared(pair: ModelComparison) -> Compared:
 
 
 def decided(person: Person, model: int | None) -> Decided:
-    """Decisions of the models about a person."""
+    """Return the decisions of all models about a person; `model` is the one to explain in words."""
     decisions = tuple(
         ModelDecision(one.rank, one.is_favourable, one.value, person.decision(one)) for one in person.decisions
     )

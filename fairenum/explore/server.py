@@ -43,7 +43,10 @@ Endpoint = Callable[["Request"], Awaitable[Response]]
 
 
 class Clients:
-    """The connected clients: `connected` counts them, `last_needed` is when one was last connected or waited for."""
+    """The browser pages that receive changes: `connected` is their number.
+
+    `last_needed` is the time at which a page was last connected, or the server was last needed without one.
+    """
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
@@ -51,11 +54,11 @@ class Clients:
 
     @property
     def idle_seconds(self) -> float:
-        """Seconds since the last client left; 0 while a client is connected."""
+        """Seconds since the server was last needed; 0 while a page is connected."""
         return 0.0 if self.connected else time.monotonic() - self.last_needed
 
     async def stream(self) -> AsyncIterator[bytes]:
-        """Send changes to a client until the worker is closed or the client leaves."""
+        """Yield changes as server-sent events for one page, until the worker is closed or the page leaves."""
         loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
         def notify() -> None:
@@ -87,13 +90,13 @@ class Clients:
 
 
 def static_files() -> dict[str, bytes]:
-    """Read the static files, the only ones that are served."""
+    """Return the content of the static files by name; no other files are served."""
     folder = files("fairenum.explore") / "static"
     return {one.name: one.read_bytes() for one in folder.iterdir() if PurePath(one.name).suffix in MEDIA_TYPES}
 
 
 def routes(worker: Worker, clients: Clients) -> list[Route]:
-    """All routes; the last route serves the JSON requests."""
+    """Return all HTTP routes; the last one serves the JSON requests."""
     own = static_files()
     return [
         Route("/", _file(PAGE, own[PAGE]), methods=["GET"]),
@@ -106,7 +109,7 @@ def routes(worker: Worker, clients: Clients) -> list[Route]:
 
 
 def application(worker: Worker, clients: Clients, access: AccessToken, port: int) -> AuthMiddleware:
-    """The routes behind the authentication."""
+    """Return the ASGI application: all routes, behind the authentication."""
     return AuthMiddleware(Starlette(routes=routes(worker, clients)), access, port)
 
 
@@ -162,7 +165,11 @@ def _report(worker: Worker) -> Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a server ended: the error that kept it from opening, whether steps were saved, and whether it was idle."""
+    """How a server ended.
+
+    `failure` is the error with which the exploration could not be opened. `is_saved` says whether the exploration was
+    opened, so that its steps are recorded; `is_idle`, whether the server ended for lack of clients.
+    """
 
     failure: BaseException | None
     is_saved: bool
@@ -170,10 +177,10 @@ class Ended:
 
 
 def serve(opening: Opening, announce: Callable[[str], None], *, port: int = 0, idle: float = IDLE) -> Ended:
-    """Serve an exploration until it is ended, idle or cannot be opened.
+    """Serve an exploration until the user ends it, no client is left, or it cannot be opened; return how it ended.
 
-    `opening` makes the exploration while the page is served already. `announce` is called with the one-time address.
-    After `idle` seconds without a client the server ends; 0 is never.
+    `opening` makes the exploration in the background, while the page is served already. `announce` is called with the
+    address of the page, which can be opened once. The server ends after `idle` seconds without a client; with 0 never.
     """
     with bound_socket(port) as listener:
         port = listener.getsockname()[1]
@@ -186,7 +193,7 @@ def serve(opening: Opening, announce: Callable[[str], None], *, port: int = 0, i
 
 
 class Server(uvicorn.Server):
-    """A server that ends when idle, and does not wait for open connections."""
+    """A uvicorn server that ends after a time without clients, and does not wait for open connections."""
 
     def __init__(
         self,
@@ -216,13 +223,13 @@ class Server(uvicorn.Server):
         self._worker, self._clients, self._idle, self._ready = worker, clients, idle, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and open the exploration once the page had time to load, as both at once are slow."""
+        """Listen, and open the exploration `HOLD` seconds later, when the page has loaded, as both at once are slow."""
         await super().startup(sockets)
         self._ready()
         asyncio.get_running_loop().call_later(HOLD, self._worker.open)
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second, end the server if it is idle or failed; a running step keeps it alive."""
+        """End the server if it is idle or failed; called ten times a second. A running step counts as activity."""
         is_begun = self._worker.is_open or self._worker.failure is not None
         if self._worker.is_busy or not is_begun:
             self._clients.last_needed = time.monotonic()
@@ -231,35 +238,35 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close the worker first, so that no stream or request is pending."""
+        """Shut down, after closing the worker so that no event stream or request is pending."""
         await asyncio.to_thread(self._worker.close)
         await asyncio.sleep(0.15)  # lets clients receive the end event
         await super().shutdown(sockets)
 
     def handle_exit(self, _signal: int, _frame: FrameType | None) -> None:
-        """End on Ctrl-C: all steps are on the record."""
+        """End the server on Ctrl-C; a second Ctrl-C ends it without waiting for running requests."""
         self.force_exit = self.should_exit
         self.should_exit = True
 
     @property
     def is_idle(self) -> bool:
-        """Whether no client was connected for the idle time."""
+        """Whether no client was connected for longer than the idle time."""
         return bool(self._idle) and self._clients.idle_seconds > self._idle
 
     @property
     def _has_failed(self) -> bool:
-        """Whether opening failed, and a client was told or none came."""
+        """Whether the exploration could not be opened, and a client was told or none came for `LINGER` seconds."""
         is_reported = self._clients.connected > 0 or self._clients.idle_seconds > LINGER
         return self._worker.failure is not None and is_reported
 
 
 def address(port: int, access: AccessToken) -> str:
-    """The one-time address of the page."""
+    """Return the address of the page, with the token that can be used once."""
     return f"http://{LOOPBACK}:{port}/?token={access.token}"
 
 
 def bound_socket(port: int) -> socket.socket:
-    """Bind a port on the loopback interface."""
+    """Return a socket that listens at a port of the loopback interface; port 0 is any free one."""
     # IPPROTO_TCP by name: asyncio turns off buffering of small answers only if it sees it
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""The selection rule of an audit, applied to the models of an exploration."""
+"""The state of an exploration, the scores of its models, and the audit's rule of choice applied to them."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from fairenum.tables import Groups
 class Shown:
     """A model that was looked at, with its scores on the selection split.
 
-    `number` counts models in the order of looking, from 1. `values` are decision values minus the cut; `decided` packs
-    the decisions into bits. `mark` identifies the model in the record. `document` lacks the count of equivalent
-    supports.
+    `number` counts models in the order of looking, from 1. `cut` is the decision threshold, `values` are decision
+    values minus the threshold, and `decided` packs the decisions into bits. `mark` identifies the model in the record.
+    `measured` has the quantities that guardrails refer to, `document` the scores to show.
     """
 
     number: int
@@ -56,18 +56,18 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """A listed model, with the supports passed so far that decide alike."""
+    """A listed model, with digests of the sets of support vectors found so far that count as this model."""
 
     shown: Shown
     supports: frozenset[bytes]
 
     @property
     def number(self) -> int:
-        """The number of the model."""
+        """The number of the model, in the order of looking."""
         return self.shown.number
 
     def with_supports(self, marks: set[bytes]) -> Listed:
-        """Add supports."""
+        """Return the model with further digests of supports."""
         return self if marks <= self.supports else replace(self, supports=self.supports | marks)
 
 
@@ -75,10 +75,11 @@ class Listed:
 class State:
     """The state of an exploration.
 
-    `left_out` and `pinned` are row numbers of the input table. `cursors` and `solves` say how far each lane was
-    followed. `end` says why the last step showed nothing new. Undo leads to `before`, and keeps `looked` (all models
-    ever looked at, by the sha256 of their weights), `opened` (how often the holdout was opened) and `judged` (models
-    seen on the holdout).
+    `left_out` and `pinned` are row numbers of the input table. `current` is the number of the model that the last step
+    showed, and `end` says why it showed none that is new. `cursors` is the number of models that the enumeration of
+    each box has yielded, and `solves` the number of subproblems that each guided search has solved. Undo returns to
+    `before`, but keeps `looked` (all models ever looked at, by the digest of their weights), `opened` (how often the
+    holdout was opened) and `judged` (models scored on the holdout).
     """
 
     left_out: frozenset[int]
@@ -97,11 +98,11 @@ class State:
 
     @property
     def shown(self) -> tuple[Shown, ...]:
-        """The listed models, without their supports."""
+        """The listed models, without the digests of their supports."""
         return tuple(one.shown for one in self.listed)
 
     def model(self, number: int) -> Shown:
-        """A listed model by number; refuse unknown numbers."""
+        """Return a listed model by number; refuse unknown numbers."""
         for one in self.listed:
             if one.number == number:
                 return one.shown
@@ -109,18 +110,18 @@ class State:
         raise ExplorationError(f"the list has no model {number!r}; the last ones are {numbers}")
 
     def stepped(self, **changes: object) -> State:
-        """The state after a step."""
+        """Return the state after a step, with the given fields changed and this state as `before`."""
         return replace(self, **{"end": None, "before": self} | changes)  # type: ignore[arg-type]
 
     def undone(self) -> State:
-        """The state before the last step; models looked at and the opened holdout are kept."""
+        """Return the state before the last step; `looked`, `opened` and `judged` stay as they are."""
         if self.before is None:
             raise ExplorationError("there is no step to undo")
         return replace(self.before, end=None, looked=self.looked, opened=self.opened, judged=self.judged)
 
 
 class Scorer:
-    """Scores models on the selection split, one at a time; `point` is the operating point at which they are cut."""
+    """Scores models on the selection split, one at a time; `point` is the rule that sets decision thresholds."""
 
     def __init__(self, prepared: Prepared) -> None:
         self._prepared, division = prepared, prepared.division
@@ -134,30 +135,30 @@ class Scorer:
         self._best = prepared.training.best.certificate.objective
 
     def cut(self, model: Model) -> tuple[Cut, FloatArray]:
-        """The cut of a model on the selection split, and its decision values there minus the cut."""
+        """Return a model's decision threshold, and its decision values on the selection split minus the threshold."""
         values = model.decision_function(self.rows.X)
         cut = self.point.cut(values)
         return cut, cut.centred(values)
 
     def decided(self, model: Model) -> bytes:
-        """Decisions of a model on the selection split, packed into bits."""
+        """Return the decisions of a model on the selection split, packed into bits."""
         return np.packbits(self.cut(model)[1] >= 0.0).tobytes()
 
     def measured(self, decided: BoolArray, values: FloatArray) -> Measured:
-        """All quantities of a model that guardrails can refer to."""
+        """Return all quantities of a model that guardrails can refer to."""
         counts, metric = self._tally.count(decided[None]), self._prepared.config.metric
         performs = performance(self._decisions(decided, self._everyone), values[None], self._measure)
         return self._tally.measured(decided[None], performs, metric, counts)
 
     @staticmethod
     def digest(model: Model) -> str:
-        """The sha256 of a model's weights, bias and left-out rows."""
+        """Return the SHA-256 of a model's dual variables, bias and left-out examples."""
         found = sha256(model.alpha.tobytes())
         found.update(repr((model.intercept, sorted(model.left_out.items()))).encode())
         return found.hexdigest()
 
     def shown(self, model: Model, number: int, origin: Origin, first: Shown | None) -> Shown:
-        """Score a model, numbered in the order of looking; `first` is model 1, or None for model 1 itself."""
+        """Return a scored model; `number` is its number, and `first` is model 1, or None for model 1 itself."""
         cut, values = self.cut(model)
         decided = values >= 0.0
         bits, measured = np.packbits(decided).tobytes(), self.measured(decided, values)
@@ -183,9 +184,9 @@ class Scorer:
         return Shown(number, origin, model, cut, values, bits, mark, measured, document)
 
     def scores(self, decided: BoolArray, values: FloatArray, uncut: FloatArray | None) -> SplitScores:
-        """Scores overall and between the groups of every sensitive column, with limits that hold one by one.
+        """Return scores overall and between the groups of every sensitive column, with pointwise intervals.
 
-        Without `uncut` there are only decisions, and neither hinge loss nor AUC.
+        `uncut` are decision values without the threshold subtracted; without them there are no hinge loss and no AUC.
         """
         config, everyone = self._prepared.config, self._decisions(decided, self._everyone)
         known = np.full(len(values), np.nan) if uncut is None else uncut
@@ -201,10 +202,10 @@ class Scorer:
 def standpoint(
     shown: Sequence[Shown], reference: Measured, tolerances: Tolerances, column: str | None, *, is_in_use: bool
 ) -> Standpoint:
-    """Candidates, Pareto front and chosen model among the models shown, model 1 first.
+    """Return the candidates, the Pareto front and the chosen model among the models shown, model 1 first.
 
-    `column` is the sensitive column whose gap is to be small, if any; `is_in_use` says whether `reference` is the model
-    in use.
+    `column` is the sensitive column whose gap is to be small, if any. `reference` has the measurements of the model
+    that others are compared with; `is_in_use` says whether it is the model in use, and not model 1.
     """
     first = _with_metric(reference, tolerances.metric)
     standing = candidate_standing(
@@ -228,14 +229,14 @@ def standpoint(
 
 
 def guard_standings(model: Measured, reference: Measured, tolerances: Tolerances) -> tuple[GuardStanding, ...]:
-    """The standing of a model towards each guardrail that applies here."""
+    """Return for each guardrail that applies here whether a model keeps it."""
     own, first = (_with_metric(one, tolerances.metric) for one in (model, reference))
     found = (_guard_standing(guard, own, first) for guard in tolerances.guardrails)
     return tuple(one for one in found if one is not None)
 
 
 def _guard_standing(guard: Guard, own: Measured, first: Measured) -> GuardStanding | None:
-    """The guarded quantity closest to its limit or farthest beyond it."""
+    """Return the quantity of a guardrail that is closest to its limit, or farthest beyond; None if it has none."""
     values = {subject: float(own.value(guard, subject, first)[0]) for subject in first.subjects(guard)}
     if not values:
         return None
@@ -246,7 +247,7 @@ def _guard_standing(guard: Guard, own: Measured, first: Measured) -> GuardStandi
 
 
 def _joint(some: Sequence[Measured], metric: Gap) -> Measured:
-    """Join the measurements of single models."""
+    """Return the measurements of several models as one, with `metric` as the gap to choose by."""
     first = some[0]
     values = {subject: np.concatenate([one.values[subject] for one in some]) for subject in first.values}
     trials = {subject: np.concatenate([one.trials[subject] for one in some]) for subject in first.trials}

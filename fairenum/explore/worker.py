@@ -1,4 +1,4 @@
-"""The single writer of an exploration, and the changes that its clients are sent."""
+"""The worker that takes the steps of an exploration one at a time, and the changes to send to its clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Refusal(Exception):
-    """A refused request, with its HTTP status."""
+    """Raised to refuse a request, with an HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -29,7 +29,7 @@ class Refusal(Exception):
 
     @classmethod
     def coded(cls, status: int, code: str) -> Refusal:
-        """A refusal with one of the standard messages."""
+        """Return a refusal with the standard message of a code."""
         from fairenum.report.exploration_words import REFUSALS
 
         return cls(status, REFUSALS[code])
@@ -40,7 +40,7 @@ LEAST, PAUSE = 0.2, 0.1  # seconds: shortest step whose progress is shown, and p
 
 
 class Busy(Value, frozen=True):
-    """Progress of the running step; `total` is null if unknown."""
+    """The progress of the running step; `total` is null if unknown."""
 
     action: str
     done: int
@@ -62,10 +62,10 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A requested step, or several of a kind.
+    """A requested step, or several steps of one kind.
 
-    `kind` is its name in the record. `run` takes the step, reports to `Exploration.progress` and returns a message for
-    the user; if it raises, the step was not taken.
+    `kind` names the step. `run` takes it, reports to `Exploration.progress` and returns a message for the user; if it
+    raises an exception, the step was not taken.
     """
 
     kind: str
@@ -74,10 +74,10 @@ class Action:
 
 
 class Worker:
-    """The single writer of an exploration; a step requested while another is running is refused.
+    """Takes the steps of an exploration, one at a time: a step requested while another is running is refused.
 
-    `opening` makes the exploration. `failure` says why it could not be opened. `trouble` is the error message of the
-    last step, and `troubles` counts failed steps.
+    `opening` makes the exploration, and `failure` is the error if that was not possible. `trouble` is the error message
+    of the last step, None if it succeeded, and `troubles` counts failed steps.
     """
 
     def __init__(self, opening: Opening) -> None:
@@ -95,7 +95,7 @@ class Worker:
 
     @classmethod
     def of(cls, exploration: Exploration) -> Self:
-        """A worker for an open exploration, whose steps may also be taken elsewhere."""
+        """Return a worker for an exploration that is open already; others may take its steps, too."""
         worker = cls(lambda _: exploration)
         worker._is_begun = True
         worker._open_now()
@@ -103,7 +103,7 @@ class Worker:
 
     @property
     def exploration(self) -> Exploration:
-        """The exploration; refuses while it is being opened."""
+        """The exploration; refuse requests while it is being opened."""
         if self._exploration is None:
             raise Refusal.coded(503, "starting")
         return self._exploration
@@ -115,12 +115,12 @@ class Worker:
 
     @property
     def revision(self) -> int:
-        """A number that grows with every step; 0 before the first model."""
+        """A number that grows with every step; 0 until the exploration is open."""
         return 0 if self._exploration is None else 1 + self._exploration.lines
 
     @property
     def models(self) -> int:
-        """Number of listed models."""
+        """Number of listed models; 0 until the exploration is open."""
         return 0 if self._exploration is None else len(self._exploration.state.listed)
 
     @property
@@ -130,7 +130,7 @@ class Worker:
 
     @property
     def busy(self) -> Busy | None:
-        """Progress of the running step, or None."""
+        """The progress of the running step; None if no step is running."""
         if self._running is None:
             return None
         from fairenum.report.exploration_words import ACTIONS
@@ -140,19 +140,22 @@ class Worker:
         return Busy(ACTIONS.get(stage, ACTIONS[self._kind]), done, total, seconds, self._can_stop)
 
     def listen(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Register a callback for changes, called in any thread; returns a function that removes it."""
+        """Register a callback that is called after changes, in any thread; return a function that removes it."""
         self._listeners.add(callback)
         return lambda: self._listeners.discard(callback)
 
     def open(self) -> None:
-        """Start opening the exploration in the background, once."""
+        """Start opening the exploration in the background; later calls do nothing."""
         with self._lock:
             if not (self._is_begun or self.is_closed):
                 self._is_begun = True
                 self._begin(Action("load", lambda _: self._open_now(), can_stop=False))
 
     def take(self, action: Action, seen: int | None) -> Done:
-        """Take a step and wait for it; refuse if another step is running or the revision `seen` is outdated."""
+        """Take a step, wait for its end, and return the new revision and message.
+
+        Refuse it if another step is running, or if `seen`, the revision that the client shows, is outdated.
+        """
         with self._lock:
             if self._exploration is None:
                 raise Refusal.coded(503, "starting")
@@ -164,15 +167,15 @@ class Worker:
         return ended.result()
 
     def stop(self) -> None:
-        """Stop the running step at its next checkpoint, if there is one."""
+        """Stop the running step, if any, when it next reports progress; refuse if the step cannot be stopped."""
         if self._running is not None and not self._can_stop:
             raise Refusal.coded(409, "occupied" if self._exploration else "starting")
         self._is_stopping = self._running is not None
 
     def close(self, patience: float = 0.5) -> None:
-        """Take no more steps and release the record; a running step has `patience` seconds to end.
+        """Take no more steps, and close the record; a running step has `patience` seconds to end.
 
-        Opening is not waited for: no step could be lost yet.
+        An exploration that is still being opened is not waited for, as no step can be lost yet.
         """
         self._is_stopping = self.is_closed = True
         self._notify()
@@ -188,7 +191,7 @@ class Worker:
         self._exploration.close()
 
     def _begin(self, action: Action) -> Future[Done]:
-        """Run an action in a daemon thread: an unrecorded step may be lost at exit."""
+        """Run an action in a daemon thread, which does not delay the exit, and return its future result."""
         if self.is_closed:
             raise Refusal.coded(503, "closed")
         self._running = ended = Future[Done]()
@@ -215,7 +218,7 @@ class Worker:
         self._end(ended, message, trouble)
 
     def _end(self, ended: Future[Done], message: str | None, trouble: str | None) -> None:
-        """Allow the next step before reporting that this step has ended."""
+        """Note that a step has ended: first allow the next step, then set the result, and notify listeners."""
         self.trouble, self.troubles = trouble, self.troubles + (trouble is not None)
         done = Done(self.revision, message)
         self._running, self._is_stopping = None, self.is_closed
@@ -231,7 +234,7 @@ class Worker:
             exploration.close()
 
     def _progress(self, stage: str, done: int, total: int | None) -> None:
-        """Note the progress of a step; end the step if the user asked for it."""
+        """Note the progress of a step; raise `Stopped` if the user has stopped the step."""
         if self._is_stopping and (self._can_stop or self.is_closed):
             raise Stopped
         self._reported = stage, done, total
@@ -249,33 +252,33 @@ def _internal_error(error: Exception) -> str:
 
 
 class NewState(Value, frozen=True):
-    """A new revision of the exploration."""
+    """The event value of a new revision: its number, and the number of listed models."""
 
     revision: int
     models: int
 
 
 class Message(Value, frozen=True):
-    """A message to show."""
+    """A message to show to the user."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A named event with a value."""
+    """A server-sent event: its name and its value."""
 
     name: str
     value: Value | None
 
     @property
     def text(self) -> bytes:
-        """The event in the format of an event stream; JSON has no line feed."""
+        """The event in the format of server-sent events; JSON text has no line feed, so one data line is enough."""
         return b"event: %s\ndata: %s\n\n" % (self.name.encode(), msgspec.json.encode(self.value))
 
 
 class ChangeFeed:
-    """The changes to send to one client: the current state, not every event."""
+    """The changes to send to one client; changes between two calls are merged into the latest state."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
@@ -284,7 +287,7 @@ class ChangeFeed:
         self._troubles = worker.troubles
 
     def changes(self) -> Iterator[Event]:
-        """Events for everything that changed since the last call."""
+        """Yield an event for each part of the state that has changed since the last call."""
         worker = self._worker
         busy, state = worker.busy, NewState(worker.revision, worker.models)
         if state != self._state:
