@@ -13,8 +13,6 @@ from fairlearn.metrics import (
 from sklearn.metrics import balanced_accuracy_score
 from support.audits import METRIC, applicants, audit_applicants, of_origin, people
 
-from fairenum.auditing.scorecard import stream
-from fairenum.document.audit_config import AuditConfig
 from fairenum.document.scores import NO_GROUPS
 from fairenum.document.value import Estimate
 from fairenum.metrics.intervals import estimate, plain
@@ -114,10 +112,3 @@ def test_an_estimate_without_limits():
     assert estimate(0.5) == Estimate(0.5)
     assert estimate(np.float64(0.5), 0.25, math.inf) == Estimate(0.5, 0.25)
     assert type(estimate(np.float64(0.5)).value) is float
-
-
-def test_every_place_has_random_numbers_of_its_own():
-    draws = {place: stream(AuditConfig(seed=3), *place).random() for place in ((0, 0), (0, 1), (1, 0), (1, 1))}
-    assert len(set(draws.values())) == 4
-    assert draws[0, 1] == stream(AuditConfig(seed=3), 0, 1).random()
-    assert draws[0, 1] != stream(AuditConfig(seed=4), 0, 1).random()
