@@ -32,7 +32,7 @@ def expected_optimism(
     loss_ratio: FloatArray | None = None,
     excess: FloatArray | None = None,
 ) -> float:
-    """Return the expected selection bias: by how much choosing a model on these rows flatters its change of gap.
+    """Return the expected selection bias: by how much choosing a model on these rows overstates its change of gap.
 
     Each replication applies the rule of choice to a random two thirds of the rows. It subtracts the chosen model's
     change of gap against model 1 on those rows from its change on the remaining third, which took no part in the

@@ -16,7 +16,7 @@ from fairenum.runtime.formatting import capitalised, counted, percent, sentence_
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
     "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
-    "selected model, weights those of model 1 and of it; rows that it decides otherwise are counted, "
+    "selected model, weights those of model 1 and of it; rows that it decides differently are counted, "
     "without their splits; of many groups the largest are kept; "
 )
 TRAINED = (
@@ -62,7 +62,7 @@ def steps(document: AuditDocument) -> Iterator[str]:
     if document.guided:
         yield (
             f"A guided search over the same models, led by the {metric} gap on the selection split, added "
-            f"{counted(document.guided.models, 'model')} that decide otherwise. Being made to look fair there, "
+            f"{counted(document.guided.models, 'model')} that decide differently. Being made to look fair there, "
             "only their holdout numbers count."
         )
     if document.tilted and document.tilted.models:
@@ -146,8 +146,8 @@ def _tilted(run: TiltedRun, document: AuditDocument) -> str:
     return (
         f"The same model was trained on all rows with a price on the difference of mean decision values between "
         f"{first} and {second} on the selection split, while its loss on the training rows rose by at most "
-        f"{percent(run.rise)}: {counted(run.models, 'tilted model')} that decide otherwise. They leave nobody out, and "
-        "come last, by their loss; there, too, only the holdout counts."
+        f"{percent(run.rise)}: {counted(run.models, 'tilted model')} that decide differently. They leave nobody out, "
+        "and come last, by their loss; there, too, only the holdout counts."
     )
 
 

@@ -389,7 +389,7 @@ def _gap_note(document: AuditDocument) -> str:
     metric, level = document.selection.tolerances.metric, 100 * document.config.confidence
     return (
         f"gap: {GAP_NAMES[metric]} difference [{level:g} %]; change, verdict: against {reference_name(document)}, all "
-        "models judged together; flips: rows that model 1 decides otherwise"
+        "models judged together; flips: rows that model 1 decides differently"
     )
 
 

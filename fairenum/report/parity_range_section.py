@@ -59,7 +59,7 @@ def explained(document: AuditDocument, found: ParityRange) -> Iterator[str]:
 def _level(level: RangeLevel) -> str:
     gap, name = level.gap, f"Within {loss(level.eps)} of the least loss"
     if level.doubtful == 0:
-        return f"{name} every model has a gap of {share(gap.low)}: none decides otherwise than model 1."
+        return f"{name} every model has a gap of {share(gap.low)}: none decides differently from model 1."
     if between(gap.low, gap.high) == between(gap.least, gap.most):
         return f"{name} the gap is {between(gap.low, gap.high)}: nothing beyond is possible, and both ends were found."
     if _is_weak(gap):

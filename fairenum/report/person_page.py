@@ -18,7 +18,7 @@ NO_DATA = (
     "data of the run, too: --data DATA."
 )
 COPY = "The decisions, and what weighs most in each; `fairenum explain RUN --json PATH` has all of it."
-TITLE = "The nearest model that decides otherwise"
+TITLE = "The nearest model that decides differently"
 NOTE = "a weight times the person's encoded value is what the feature adds to the decision value"
 MOST_NAMED = 5
 SAME = 5e-4  # decision values that are closer are shown with the same digits
@@ -43,17 +43,17 @@ def _state(found: PersonFlipPrice) -> str:
     eps = _loss(found.eps)
     if found.state == "flips":
         return (
-            f"This decision depends on which of the near-optimal models is used: some model decides otherwise from a "
+            f"This decision depends on which of the near-optimal models is used: some model decides differently from a "
             f"training loss of {_loss(found.high)} above the least on, and up to {eps} count as near-optimal."
         )
     if found.state == "settled":
         return (
             f"All models within a training loss of {eps} above the least decide this alike, listed or not; it takes "
-            f"{_loss(found.high)} to decide otherwise."
+            f"{_loss(found.high)} to decide differently."
         )
     return (
-        f"Whether some model within a training loss of {eps} above the least decides otherwise is not proven: it takes "
-        f"at least {_loss(found.low)} and at most {_loss(found.high)}."
+        f"Whether some model within a training loss of {eps} above the least decides differently is not proven: it "
+        f"takes at least {_loss(found.low)} and at most {_loss(found.high)}."
     )
 
 
@@ -69,7 +69,7 @@ def _values(found: ValueRange, eps: float) -> str:
 def _model(found: FlippingModel) -> Iterator[str]:
     named = [f"{_name(one.feature, one.level)} ({signed(one.first)} to {signed(one.other)})" for one in found.weights]
     if named:
-        yield f"The nearest model that decides otherwise weighs differently most of all: {sentence_list(named[:3])}."
+        yield f"The nearest model that decides differently weighs differently most of all: {sentence_list(named[:3])}."
     if found.dropped:
         rows = [f"{one.row} ({short(one.label)})" for one in found.examples[:MOST_NAMED]]
         hidden = found.dropped - len(rows)

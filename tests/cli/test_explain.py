@@ -62,7 +62,7 @@ def test_with_the_data_it_says_what_all_equally_good_models_decide(fairenum, sav
     assert found["model"]["weights"][0]["feature"] == told.model.weights[0].feature
     assert [one["row"] for one in found["model"]["examples"]] == [one.row for one in told.model.examples]
     shown = " ".join(fairenum("explain", str(saved_run), *person).out.split())
-    assert "The nearest model that decides otherwise" in shown
+    assert "The nearest model that decides differently" in shown
     assert "Over all models within 5 % the decision value lies between" in shown
 
 

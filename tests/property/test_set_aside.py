@@ -149,7 +149,7 @@ def test_the_search_is_pushed_by_compared_groups_alone(decisions, gap, seed):
 
 
 def test_what_choosing_flatters_by_is_that_of_compared_groups():
-    """A group of three that every model decides otherwise would make every draw choose another model."""
+    """A group of three that every model decides differently would make every draw choose another model."""
     rng = np.random.default_rng(5)
     n, models = 400, 8
     codes = np.repeat([0, 1, 2, 3], [200, 194, 3, 3])

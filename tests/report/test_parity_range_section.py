@@ -45,7 +45,7 @@ def test_where_no_row_is_in_doubt_all_machines_are_as_one():
     document = only(0.2, 0.2, 0.2, 0.2)
     level = document.parity_range.levels[0].but(doubtful=0)
     document = document.but(parity_range=document.parity_range.but(levels=(level,)))
-    assert "every model has a gap of 0.200: none decides otherwise than model 1" in said(document)
+    assert "every model has a gap of 0.200: none decides differently from model 1" in said(document)
 
 
 def test_rows_that_were_not_examined_are_the_reason_where_they_are_most():

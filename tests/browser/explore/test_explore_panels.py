@@ -125,7 +125,7 @@ def test_a_person_by_values_and_by_paste(looked):
     assert panel.get_by_label("town").input_value() == "south"
     assert "decide this alike, listed or not" in panel.locator(".settled").inner_text()
     assert panel.locator(".decisions .wash title").text_content().startswith("all near-optimal models: ")
-    panel.locator("summary", has_text="The nearest model that decides otherwise").click()
+    panel.locator("summary", has_text="The nearest model that decides differently").click()
     assert panel.get_by_role("columnheader", name="nearest").is_visible()
 
 
