@@ -89,7 +89,6 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _prepare_process() -> None:
-    """Set BLAS to one thread by default, before numpy is loaded, and prepare stdout and stderr."""
     # the matrices are small: a second BLAS thread makes them several times slower
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(variable, "1")

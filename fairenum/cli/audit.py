@@ -119,10 +119,7 @@ def audit(
 def _attacked(
     result: AuditResult, options: dict[str, object], quiet: bool, budget: Budget
 ) -> tuple[AuditDocument, FairenumError | None]:
-    """Return the document of a finished audit with a simulated attack added, and None.
-
-    If the attack fails, return the document without the attack, and the error.
-    """
+    """Return an audit's document with a simulated attack, or without it and with the error if the attack fails."""
     try:
         with shown_progress(quiet) as progress:
             found = result.attacked(progress=progress, budget=budget, **options)  # type: ignore[arg-type]  # by click

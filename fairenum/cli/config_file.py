@@ -27,10 +27,7 @@ RUNS = {"solver", "fallback", "strategies", "incumbent_model"}
 
 
 def config_options(other: click.Command | None = None) -> Added[Any]:
-    """Return a decorator that adds --config and --no-config to a command.
-
-    Keys of the configuration file that only the command `other` has are ignored.
-    """
+    """Return a decorator that adds --config and --no-config; keys that only the command `other` has are ignored."""
     aside = "; options of an audit alone are ignored" if other else ""
     eager = partial(click.option, is_eager=True, expose_value=False)
     file = eager(
@@ -48,7 +45,7 @@ def use_config(
     """Set the defaults of a command from its configuration file, and return the path given by --config.
 
     Without --config, the file is looked for in the working directory. Keys that only the command `other` has are
-    ignored: the file may have been written for that command.
+    ignored, as the file may have been written for that command.
     """
     if context.resilient_parsing or not (file := path or (None if context.meta.get(OFF_KEY) else _nearby())):
         return path
@@ -138,7 +135,7 @@ def _defaults(command: click.Command, section: Mapping[str, object], name: str, 
 
 
 def _refuse_unasked(option: click.Parameter, key: str, name: str) -> None:
-    """Refuse a key that writes a file or runs code; called for a configuration file that the user did not name."""
+    """Refuse a key that writes a file or runs code, in a configuration file that the user did not name."""
     does = "writes a file" if option.name in WRITES else "runs what it names" if option.name in RUNS else None
     if does:
         raise click.UsageError(

@@ -148,7 +148,7 @@ class Delivery:
         return Exit.DONE
 
     def refuse(self, options: Mapping[str, str], reason: str) -> None:
-        """Refuse every set option among `options`, a mapping of field names to flags, with a reason."""
+        """Refuse every option that the user set among `options` (flags by field name), and say why."""
         for name, spelling in options.items():
             if getattr(self, name):
                 raise click.UsageError(f"--{spelling} {reason}")
@@ -164,10 +164,7 @@ class Delivery:
             yield "run", path + earlier
 
     def _exported(self, export: Callable[[str], None] | None) -> tuple[list[tuple[str, str]], NotProposed | None]:
-        """Write the selected model if --export is given; return the kind and path of each written file, and None.
-
-        If the model is not proposed, return no file, and the error that says so.
-        """
+        """Write the model if --export is given; return the file's kind and path, and the error if not proposed."""
         from fairenum.errors import NotProposed
 
         if not (self.export and export):
@@ -223,11 +220,9 @@ class Delivery:
             yield "evidence", self.evidence
 
     def _rendered(self, forms: Forms) -> dict[str, str]:
-        """Return the text of every requested form (json, html, markdown, junit) by name."""
         return {kind: forms[kind]() for kind, path in self._places.items() if path and kind in forms}
 
     def _written(self, written: Mapping[str, str]) -> Files:
-        """Write the text of every form to its file, unless it goes to stdout."""
         for kind, path in self._places.items():
             if path and path != STDOUT and kind in written:
                 write_atomically(path, written[kind].encode())
@@ -236,10 +231,7 @@ class Delivery:
     def _print(
         self, written: Mapping[str, str], page: Page, files: list[tuple[str, str]], judgements: tuple[Judgement, ...]
     ) -> None:
-        """Print the form requested for stdout, or else the report.
-
-        If no report is printed, the rules that do not hold are printed on stderr.
-        """
+        """Print the form that goes to stdout, or else the report; if no report, print failed rules on stderr."""
         printed = [kind for kind, path in self._places.items() if path == STDOUT and kind in written]
         if not printed and not self.quiet:
             from rich.console import Console
@@ -255,7 +247,6 @@ class Delivery:
 def _forms(
     brief: Page, full: Callable[[], Page], judgements: tuple[Judgement, ...], *, is_partial: bool, kind: str = "audit"
 ) -> dict[str, Callable[[], str]]:
-    """Return functions that render the page as html, markdown and junit, by form."""
     from fairenum.render.html import to_html
     from fairenum.render.markdown import to_markdown
     from fairenum.report.rules import to_junit

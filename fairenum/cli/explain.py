@@ -82,7 +82,7 @@ def explain(run: str, row: int | None, values: dict[str, str] | None, data: str 
 
 
 def _loaded(document: AuditDocument, data: str) -> Dataset:
-    """Return the data of a saved run; refuse data with another fingerprint."""
+    """Return the data of a saved run; refuse data whose hash differs from the one in the run."""
     from fairenum.tables import load_dataset
 
     table, reading = document.dataset, document.config.reading
@@ -108,7 +108,6 @@ def _values_of(document: AuditDocument, row: int, data: str | None, dataset: Dat
 
 
 def _cells(row: int, data: str | None, dataset: Dataset) -> dict[str, object]:
-    """Return the feature values of a row of the data; refuse a row that the data or the audit does not have."""
     place = dataset.placed(row)
     if place is None and dataset.numbers is not None:
         raise ResultError(f"the audit left row {row} of {data!r} out, or there is none; {len(dataset)} rows took part")
@@ -118,10 +117,9 @@ def _cells(row: int, data: str | None, dataset: Dataset) -> dict[str, object]:
 
 
 def _with_flip_price(document: AuditDocument, found: Person, dataset: Dataset | None) -> Person:
-    """Return the person with the flip price added, for which the SVM is trained again; unchanged without data.
+    """Return the person with the flip price, for which the SVM is trained again; unchanged without data.
 
-    The flip price is the smallest relative rise of training loss at which some model, listed or not, decides
-    differently.
+    The flip price is the least relative rise of training loss at which some model decides differently.
     """
     if dataset is None:
         return found

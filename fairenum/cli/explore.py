@@ -164,7 +164,6 @@ def _beginning_of_run(run: str, table: str | None, record: str | None) -> Beginn
 
 
 def _place(data: str) -> str:
-    """Return the default path of the decision record, named after the data or run."""
     return file_name(f"{Path(data).stem.removeprefix('fairenum-')}-decision", "jsonl")
 
 

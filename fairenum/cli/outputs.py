@@ -66,7 +66,6 @@ def check_folder(context: click.Context, parameter: click.Parameter, target: str
 
 
 def _obstacle(target: str, *, may_be_folder: bool) -> str | None:
-    """Return the reason why a file cannot be written; None if it can."""
     path = Path(target)
     folder = path if path.is_dir() or target.endswith(("/", os.sep)) else path.parent
     if not folder.is_dir():

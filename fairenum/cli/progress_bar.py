@@ -98,7 +98,7 @@ def shown_progress(quiet: bool, budget: Budget | None = None) -> Iterator[Progre
 
 @contextmanager
 def _compiling_said(say: Callable[[str], None]) -> Iterator[None]:
-    """Within this context, print one message when the first part of the solver is compiled."""
+    """Print one message when the first part of the solver is compiled inside this with block."""
     log, handler = logging.getLogger("fairenum.runtime.compiling"), _Once(say)
     level = log.level
     log.addHandler(handler)

@@ -37,7 +37,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 
 
 def _tolerance(name: str, **settings: str) -> Added[Any]:
-    """Return the command-line option of a tolerance, without a default: if it is not given, that of the run stays."""
+    """Return the command-line option of a tolerance; if the user does not give it, the tolerance of the run stays."""
     return click_option(name, replace(declared(Tolerances)[name], unset=""), panel=SELECTION, **settings)
 
 
@@ -99,5 +99,5 @@ def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
 
 
 def _sizes(document: AuditDocument) -> list[tuple[int, int]]:
-    """Return (number of support vectors, number of left-out rows) of each model; neither depends on the processor."""
+    """Return the numbers of support vectors and left-out rows of each model, which are the same on every machine."""
     return [(model.support_size, model.records_left_out) for model in document.models]

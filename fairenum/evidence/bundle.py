@@ -42,7 +42,7 @@ Export = Callable[[str], None]
 
 
 def settled(content: bytes) -> bytes:
-    """Return a skops file with objects and arrays renumbered in order of appearance; equal models give equal bytes."""
+    """Return a skops file with its objects and arrays renumbered in order, so that equal models give equal bytes."""
     with ZipFile(io.BytesIO(content)) as archive:
         schema = json.loads(archive.read(SCHEMA))
         nodes = list(_nodes(schema))

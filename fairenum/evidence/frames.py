@@ -53,25 +53,20 @@ class Sheet:
 
 
 def _limits(found: Estimate, name: str = "") -> Row:
-    """Return an estimate and its two limits as cells by column.
-
-    The columns are NAME, NAME_low and NAME_high or, if `name` is empty, "value", "low" and "high".
-    """
+    """Return an estimate and its limits as cells by column: NAME, NAME_low and NAME_high, or value, low and high."""
     return dict(zip(_three(name) if name else LIMITS, (found.value, found.low, found.high), strict=True))
 
 
 def _three(*names: str) -> tuple[str, ...]:
-    """Return three column names for each estimate: NAME, NAME_low and NAME_high."""
     return tuple(title for name in names for title in (name, f"{name}_low", f"{name}_high"))
 
 
 def _cells(found: Value, names: Iterable[str], prefix: str = "") -> Row:
-    """Return the named fields of an object as cells, with a prefix before each column name."""
     return {f"{prefix}{name}": getattr(found, name) for name in names}
 
 
 def _estimates(found: Value, names: Iterable[str]) -> Row:
-    """Return the named estimates of an object as cells, three for each: the value and its two limits."""
+    """Return the named estimates of an object as cells by column, three for each: the value and its two limits."""
     return {title: cell for name in names for title, cell in _limits(getattr(found, name), name).items()}
 
 
@@ -105,7 +100,7 @@ def _curve(document: AuditDocument) -> Rows:
 def _prices(document: AuditDocument) -> Rows:
     """Yield the bounds on the flip price of each examined holdout row; none if the run is redacted.
 
-    The flip price is the smallest relative rise of training loss at which some model decides the row differently.
+    The flip price is the least relative rise of training loss at which some model decides the row differently.
     """
     if (found := document.ambiguity) is None:
         return
@@ -393,7 +388,7 @@ def _calibration(score: MeasuredScore) -> Rows:
 
 
 def _by_rank(rows: Callable[[MeasuredScore], Rows]) -> Callable[[AuditDocument], Rows]:
-    """Return a function that yields the rows of all scores of an audit, each row with the rank of its model."""
+    """Return a function that applies `rows` to each model's scores in an audit, and adds the rank to each row."""
     return lambda document: ({"rank": one.rank, **row} for one in document.scores for row in rows(one.score))
 
 

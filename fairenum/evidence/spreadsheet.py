@@ -45,10 +45,7 @@ def is_formula(text: str) -> bool:
 
 
 def _inert_column(column: pd.Series) -> pd.Series:
-    """Return a column with an apostrophe before each formula.
-
-    Columns of numbers are returned as they are: mapping would turn integers with missing values into floats.
-    """
+    """Return a column with an apostrophe before each formula; numbers stay, as a map could change their type."""
     return column if pd.api.types.is_numeric_dtype(column) else column.map(_inert)
 
 

@@ -14,7 +14,7 @@ Stroke = tuple[str, float, float]  # a character, and the values from and to whi
 
 
 class RangeBar(NamedTuple):
-    """A labelled bar: an outer and an inner range of values, and `marks`, which maps characters to single values."""
+    """A labelled bar: an outer and an inner range of values, and single values by the character that marks them."""
 
     label: str
     outer: tuple[float, float]
@@ -86,7 +86,7 @@ def _scale_end(top: float) -> float:
 
 
 def _bar_line(label: str, strokes: Sequence[Stroke], scale: float, width: int) -> str:
-    """Return a line of text with a label and strokes; a later stroke covers an earlier one."""
+    """Return a line of text with a label and strokes (character, low, high); a later stroke covers an earlier one."""
 
     def place(value: float) -> int:
         return round(width * min(max(value / scale, 0.0), 1.0))
@@ -155,7 +155,7 @@ class _Scale:
 
 
 def _marks(names: Sequence[str]) -> dict[str, str]:
-    """Return a letter for each name, all different: one of the name itself if possible."""
+    """Return a different letter for each name, if possible one that occurs in the name."""
     marks: dict[str, str] = {}
     for name in names:
         letters = [*filter(str.isalnum, name), *"abcdefghijklmnopqrstuvwxyz"]
@@ -173,7 +173,7 @@ def _canvas(lines: Sequence[Line], marks: dict[str, str], across: _Scale, up: _S
 
 
 def _with_gutter(canvas: Sequence[Sequence[str]], up: _Scale) -> list[str]:
-    """Return the lines of a canvas with the vertical axis at the left, and a time at every fourth line."""
+    """Return the lines of a plot with the vertical axis at the left, and a time at every fourth line."""
     last = len(canvas) - 1
     labels = {row: duration(up.value(last - row)) for row in range(last, -1, -4)}
     return [f"{labels.get(row, ''):>{TIME_GUTTER - 1}} |{''.join(cells)}".rstrip() for row, cells in enumerate(canvas)]

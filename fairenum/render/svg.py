@@ -83,7 +83,7 @@ def _sides(text: str, x: float, y: float) -> Iterator[Placed]:
 
 
 def _cost(box: Box, taken: Sequence[Box], frame: Frame) -> float:
-    """Return the area of other boxes that a label covers, plus a large penalty for each pixel outside the plot."""
+    """Return the area of other boxes that a label covers, plus a large penalty for each pixel outside the axes."""
     outside = max(0.0, frame.x.start - box.left) + max(0.0, box.right - frame.x.end)
     outside += max(0.0, frame.y.end - box.top) + max(0.0, box.bottom - frame.y.start)
     return sum(box.overlap(other) for other in taken) + 1000.0 * outside

@@ -91,7 +91,6 @@ def icon(shape: Shape, x: float, y: float) -> Markup:
 
 
 def _shape_class(shape: Shape) -> str:
-    """Return the CSS class that paints a shape: filled, as an outline, as a line or as a translucent band."""
     return "hole" if shape in OUTLINED else "curve" if shape in LINES else "wash" if shape == "band" else "dot"
 
 
@@ -173,7 +172,7 @@ def labels(ticks: Iterable[float]) -> tuple[str, ...]:
 
 
 def _decade_labels(ticks: Iterable[float]) -> tuple[str, ...]:
-    """Return the ticks of a logarithmic scale as texts, each with as many decimals as it needs itself."""
+    """Return the ticks of a logarithmic axis as texts: all as plain decimals or, if one cannot be, all scientific."""
     numbers = tuple(ticks)
     texts = tuple(labels([number])[0] for number in numbers)
     plain = all(text.replace(".", "").isdecimal() for text in texts)
@@ -181,7 +180,7 @@ def _decade_labels(ticks: Iterable[float]) -> tuple[str, ...]:
 
 
 def _decimals(number: float) -> int:
-    """Return how many decimals a number needs; -1 for a multiple of 10, -2 for a multiple of 100, and so on."""
+    """Return how many decimals a number needs, negative for trailing zeros: -1 for 30, -2 for 300."""
     exponent = Decimal(f"{number:.6g}").normalize().as_tuple().exponent
     return -exponent if isinstance(exponent, int) else 0
 
@@ -293,7 +292,7 @@ class Plot:
 
 
 def aligned(plots: Iterable[Plot]) -> tuple[Plot, ...]:
-    """Return plots with the same axes, which include the axes of each plot."""
+    """Return the plots with common axes, whose ranges include those of each plot."""
     found = tuple(plots)
     if not found:
         return ()

@@ -101,7 +101,7 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
 
 
 def _pieces(table: Table, width: int) -> Iterator[list[int]]:
-    """Yield the column indices of each part of a table that is too wide; every part repeats the columns of words."""
+    """Yield the column indices of each part of a table that is split to fit `width`; all have the columns of words."""
     columns = len(table.headings)
     names = list(range(max(table.names, 1) if table.names < columns else 1))
     piece = list(names)
@@ -114,7 +114,6 @@ def _pieces(table: Table, width: int) -> Iterator[list[int]]:
 
 
 def _least(table: Table, place: int) -> int:
-    """Return the least width of a column in characters: words can be wrapped, numbers cannot."""
     width = max(cell_len(row[place]) for row in (table.whole_headings, *table.rows))
     return min(width, NARROWEST) if place < table.names else width
 
@@ -122,8 +121,8 @@ def _least(table: Table, place: int) -> int:
 def _widths(table: Table, places: Sequence[int], width: int) -> dict[int, int]:
     """Return the width of each column in characters, by its index.
 
-    Columns of numbers are as wide as their longest cell. Columns of words are as wide as their longest word, if all of
-    them fit, and share the rest of the width.
+    A column of numbers is as wide as its longest cell; a column of words as its longest word, if there is room. Columns
+    of words share the width that is left.
     """
     natural = {place: max(cell_len(row[place]) for row in (table.whole_headings, *table.rows)) for place in places}
     least = {place: _least(table, place) for place in places}
@@ -160,7 +159,7 @@ def _bullets(items: tuple[str, ...]) -> RenderableType:
 
 
 def _items(items: list[tuple[str, str, str]]) -> RenderableType:
-    """Return a grid with a line for each item; an item has a heading, the text beside it, and the heading's style."""
+    """Return a grid with a line for each item, given as heading, text beside it, and style of the heading."""
     grid = RichTable.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -170,5 +169,4 @@ def _items(items: list[tuple[str, str, str]]) -> RenderableType:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Return a text for the terminal, with markup shown literally and control characters as visible escapes."""
     return Text(plain(text), style=style)

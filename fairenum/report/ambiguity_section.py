@@ -40,7 +40,7 @@ def loss(eps: float) -> str:
 
 
 def bounded(found: BoundedShare) -> str:
-    """Return a text with a share, or with bounds on it where it is not known exactly, and its confidence limits."""
+    """Return text with a share, or with bounds on the share if it is not known exactly, and its confidence limits."""
     if found.least is None or found.most is None or found.low is None or found.high is None:
         return UNDEFINED
     value = percent(found.least) if found.is_exact else f"{100 * found.least:.1f} to {percent(found.most)}"
@@ -83,7 +83,7 @@ def explained(document: AuditDocument, found: AmbiguityFacts) -> Iterator[str]:
 
 
 def _depending(found: AmbiguityFacts) -> Iterator[str]:
-    """Yield sentences on settled decisions, the listed models, discrepancy, and differences between groups."""
+    """Yield sentences on how many people are decided alike by all models, on the listed models, and on groups."""
     one = found.overall
     settled = one.rows - one.flipped - one.open
     agreed = f"For {settled} every such model decides as model 1 does"
@@ -126,10 +126,6 @@ def group_gap(column: str, found: FlippedColumn) -> str:
 
 
 def _effort(found: PriceEffort) -> str:
-    """Return a phrase that counts the rows settled by each method of finding flip prices.
-
-    The flip price of a row is the least loss at which some model decides the row differently from model 1.
-    """
     return (
         f"of {counted(found.distinct, 'different row')}, {found.screened} were settled by bounds for others, "
         f"{found.listed} by models that were known already, and {found.walked} by a problem of their own"
@@ -137,7 +133,6 @@ def _effort(found: PriceEffort) -> str:
 
 
 def _group_notes(document: AuditDocument, found: AmbiguityFacts, groups: Sequence[GroupFlipped]) -> Iterator[str]:
-    """Yield the notes below a table of groups, which explain its columns."""
     yield f"depends: some model within a loss of {loss(found.eps)} decides differently from model 1"
     yield "by the list: what the listed models within that loss show"
     if found.overall.open:
@@ -190,7 +185,6 @@ def _group_row(group: GroupFlipped, *, has_open: bool) -> tuple[str, ...]:
 
 
 def _curve_names(document: AuditDocument, found: AmbiguityFacts) -> tuple[str, ...]:
-    """Return the names of the groups that have a curve, in the order of the curves."""
     return tuple(shortened(one.group, GROUP_WIDTH) for one in found.shown(document.column)[: len(TONES)])
 
 

@@ -70,11 +70,7 @@ def _headline(attack: Attack, strategy: str, worst: AttackPoint) -> str:
 
 
 def _findings(attack: Attack, strategy: str, worst: AttackPoint) -> Iterator[str]:
-    """Yield sentences on the random draws, and on the attack that raises the gap most.
-
-    For that attack they say how often a listed model is as fair as the model without flips, and how many flips are
-    detected.
-    """
+    """Yield a sentence on the random draws, and sentences on `worst`, the attack that raises the gap most."""
     config = attack.config
     train, selection, holdout = config.sizes or (0, 0, 0)
     parts = f"{train} training rows, " + (f"{selection} to select by, " if selection else "") + f"{holdout} held out"
@@ -119,7 +115,7 @@ def _recovery(point: AttackPoint, k: int) -> Iterator[str]:
 
 
 def _replaced_solver(document: AttackDocument) -> Iterator[str]:
-    """Yield a warning with the number of trials in which another solver replaced a failed one, if any."""
+    """Yield a warning if a solver failed and another one replaced it, with the number of such trials."""
     lapses = [trial.lapse for trial in document.trials if trial.lapse]
     if lapses:
         yield shortened(f"in {counted(len(lapses), 'trial')} {replaced(lapses[0])}", LONGEST)
@@ -195,13 +191,12 @@ def attack_section(attack: Attack) -> Section:
 
 
 def _points(attack: Attack) -> Iterator[tuple[str, AttackPoint]]:
-    """Yield pairs of a strategy's name and its results at one number of flips, without those that have no trials."""
     for curve in attack.curves:
         yield from ((short(curve.strategy), point) for point in curve.points if point.trials)
 
 
 def _worst(attack: Attack) -> tuple[str, AttackPoint]:
-    """Return, for the attack that raises the mean gap most, the strategy's name and the results."""
+    """Return the strategy's name and the results of the attack that raises the mean gap most."""
     return max(_points(attack), key=lambda one: one[1].gap_change.value or 0.0)
 
 
@@ -266,7 +261,6 @@ def _curve_layers(xs: tuple[float, ...], levels: list[Levels]) -> Iterator[Layer
 
 
 def _tables(attack: Attack) -> Iterator[tuple[str, Table]]:
-    """Yield pairs of an anchor and a table, for all tables of the report."""
     yield "harm", _harm_table(attack)
     yield "distribution", _distribution_table(attack)
     yield "recovery", _recovery_table(attack)
@@ -374,7 +368,7 @@ def _defence_cells(point: AttackPoint) -> Iterator[tuple[str, ...]]:
 
 
 def _statements(point: AttackPoint) -> Table:
-    """Return a table of how often the statements that the paper makes about its one random draw hold."""
+    """Return a table of statements that the paper makes about its one draw, and how often each holds in our draws."""
     judged = (
         ("flips raise the gap", point.raised),
         ("all listed models have one objective", point.all_tied),

@@ -86,7 +86,7 @@ def subject(document: AuditDocument) -> str:
 
 
 def _in_use(incumbent: Incumbent | None) -> str:
-    """Return a phrase with the name of the model in use and, if it is a score, its cutoff; empty if there is none."""
+    """Return a phrase with the name and cutoff (if any) of the model in use; empty if there is no such model."""
     if incumbent is None:
         return ""
     side = "up to" if incumbent.is_lower_better else "from"
@@ -125,10 +125,7 @@ def findings(document: AuditDocument) -> Iterator[str]:
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
-    """Return a sentence with the gap and the performance of the reference model on the holdout.
-
-    With a model in use, model 1 and the model in use are both described; one of them is the reference model.
-    """
+    """Return a sentence with the holdout's gap and performance of model 1 and, if there is one, the model in use."""
     metric, performance, first = document.selection.tolerances.metric, performance_of(document), document.reference
     scores = first.scores.holdout
     sentence = (
@@ -144,10 +141,7 @@ def _gap_sentence(document: AuditDocument, column: str) -> str:
 
 
 def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
-    """Return a sentence on how the selected model changes the gap, and how many decisions it changes.
-
-    The interval of the change is narrower than those of the two gaps, as the models are compared on the same rows.
-    """
+    """Return a sentence on how the selected model changes the gap, and how many decisions it changes."""
     rows, flips = counted(document.dataset.splits.holdout, "row"), _flipped(document, chosen)
     claim = claim_of(document)
     if flips == 0 or claim is None:
@@ -159,10 +153,7 @@ def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
 
 
 def _flipped(document: AuditDocument, chosen: AuditedModel) -> int | None:
-    """Return the number of holdout rows that a model and the reference model decide differently.
-
-    Return None if the document does not contain that number.
-    """
+    """Return how many holdout rows a model and the reference model decide differently; None if that is not known."""
     if not document.is_against_incumbent:
         return chosen.predictions_changed.holdout.rows
     if chosen.rank == 1:
@@ -209,7 +200,7 @@ def audit_page(
 
 
 def brief_page(document: AuditDocument, *, rules: Iterable[Rule] = (), all_models: bool = False) -> Page:
-    """Return a page of an audit that fits 80 columns; the table of models has all of them, or the main ones."""
+    """Return a page of an audit that fits 80 columns and shows the main models or, with `all_models`, every model."""
     return _page(document, rules, partial(_brief, all_models=all_models))
 
 
@@ -272,16 +263,12 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
 
 
 def _brief_ranks(document: AuditDocument) -> set[int]:
-    """Return the ranks of the models whose groups a brief page shows: the model in use, and the selected model.
-
-    If no model was selected, model 1 is shown unless there is a model in use.
-    """
+    """Return the ranks of the models whose selection rates by group a brief page shows."""
     own = document.selection.rank or (None if document.incumbent else 1)
     return {rank for rank in (0, own) if rank is not None}
 
 
 def _standard(document: AuditDocument) -> Iterator[Section]:
-    """Yield the sections of the full report."""
     yield from strip_section.guardrails(document)
     yield from strip_section.grid(document)
     yield models_section.explored(document)
@@ -295,7 +282,6 @@ def _standard(document: AuditDocument) -> Iterator[Section]:
 
 
 def _memo(document: AuditDocument) -> Iterator[Section]:
-    """Yield the sections of a memo on less discriminatory alternatives."""
     yield from memo.memo(document)
     yield from exploration_page.committed(document)
     yield from strip_section.guardrails(document)
@@ -306,7 +292,6 @@ def _memo(document: AuditDocument) -> Iterator[Section]:
 
 
 def _bias_audit(document: AuditDocument) -> Iterator[Section]:
-    """Yield the sections of a bias audit under New York City's Local Law 144, impact ratios by category first."""
     facts = profiles.about_data(document.config, document.incumbent.undecided if document.incumbent else 0)
     yield profiles.ratios_section(profiles.decided_about(document), facts, _tools(document))
     yield from _standard(document)
@@ -368,8 +353,8 @@ def configuration(document: JudgedDocument, options: Mapping[str, object], *more
 def options(document: AuditDocument) -> Mapping[str, str]:
     """Return the value of every option as text, by name.
 
-    The options that a run had to resolve, such as an automatic C, also appear as requested, under a name ending in
-    "asked for".
+    An option that the run had to resolve, such as an automatic C, appears twice: its value, and, under a name that ends
+    in "asked for", what the user gave.
     """
     data, resolved = document.dataset, document.config.options
     columns = {"label": data.label, "favourable": data.favourable, "sensitive": data.sensitive_columns}

@@ -50,7 +50,7 @@ OPTIMISTIC = "in use: these numbers are too good if it was trained on these rows
 
 
 def left_out(document: AuditDocument, found: Explanation) -> str:
-    """Return sentences that count the records the selected model leaves out, and the few that give most of its gain."""
+    """Return sentences that count the training records the selected model leaves out, and those that matter most."""
     core, all_of_it = found.core, f"It leaves out {counted(found.records, 'training record')}."
     if core.records == found.records:
         return all_of_it
@@ -110,10 +110,6 @@ def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
 
 
 def _trained() -> Iterator[Column[ListedModel]]:
-    """Yield the columns of the table of models that are about training, to be shown as rows.
-
-    The objective of model 1 is written as 1, as all objectives are shares of it.
-    """
     for column in (*models_section.TRAINED, replace(SUPPORT, heading="support vectors")):
         yield replace(column, cell=_objective) if column.key == "objective_ratio" else column
 
@@ -123,7 +119,6 @@ def _objective(model: ListedModel) -> str:
 
 
 def _title(document: AuditDocument) -> str:
-    """Return the title of the comparison, which names the models."""
     if chosen := other_model(document):
         return f"Model {chosen.rank} against {reference_name(document)} on the holdout"
     return f"{capitalised(sentence_list(map(model_name, document.shortlist)))} on the holdout"
@@ -172,10 +167,7 @@ def _gain(document: AuditDocument, optimism: Optimism) -> Table:
 
 
 def clusters_table(clusters: Sequence[Cluster], label: str, most: int = MOST_CLUSTERS) -> Table:
-    """Return a table of the values that left-out examples have in common, the largest clusters first.
-
-    `most` is the largest number of rows.
-    """
+    """Return a table of the `most` largest clusters of left-out training examples, and the values they share."""
     hidden = len(clusters) - most
     return Table.of(
         "What the left-out examples have in common",

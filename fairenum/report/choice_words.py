@@ -45,7 +45,7 @@ REASONS: Mapping[Reason, str] = {
 
 
 def how_judged(document: AuditDocument) -> str:
-    """Return a phrase that says whether confidence limits hold for the selected model alone or for all together."""
+    """Return a phrase: whether confidence limits hold for the selected model alone, or for all models together."""
     selection = document.selection
     is_alone = bool(selection.strip) and not selection.is_in_sight
     return "judged alone" if is_alone else "all models judged together"
@@ -134,10 +134,7 @@ def tolerances_and_choice(document: AuditDocument) -> str:
 
 
 def proposal_status(document: AuditDocument) -> str:
-    """Return a sentence that says whether the selected model is proposed, and why.
-
-    The text is empty if no model other than the reference model is selected.
-    """
+    """Return a sentence: whether the selected model is proposed, and why; empty if only the reference model is left."""
     match proposal_of(document):
         case "proposed":
             return PROPOSED if document.selection.guards else UNGUARDED
@@ -169,14 +166,14 @@ def why_unconfirmed(document: AuditDocument) -> str:
 
 
 def guarded_estimate(check: GuardCheck) -> str:
-    """Return a text with the value that a guardrail limits, measured on the holdout, and its interval."""
+    """Return text with the holdout value, and its interval, of a measure that a guardrail limits."""
     return estimate(check.holdout, signed if check.is_change else share)
 
 
 def other_confirmed(document: AuditDocument) -> Iterator[str]:
     """Yield a sentence that names unselected models which the holdout confirms as fairer than the reference model.
 
-    Yield nothing if the holdout confirms the selected model, too, or if it confirms no model.
+    Yield nothing if there are none, or if the holdout confirms the selected model.
     """
     selection = document.selection
     others = [rank for rank in selection.confirmed if rank != selection.rank]

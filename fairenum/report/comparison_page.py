@@ -38,7 +38,7 @@ class Run:
 
     @property
     def rank(self) -> int:
-        """The rank of the model that the run selects, 0 if it keeps the model in use, and 1 if it selects none."""
+        """The rank of the run's model: the selected one, 0 if it keeps the model in use, and 1 if it selects none."""
         rank = ended_with(self.document)
         return 1 if rank is None else rank
 
@@ -197,7 +197,7 @@ def _differences(runs: Sequence[Run]) -> Block:
 
 
 def _facts(document: AuditDocument) -> dict[str, str]:
-    """Return data, options, versions and sizes of a run as texts by name, to be compared with those of other runs."""
+    """Return data, options, versions and sizes of a run as texts by name."""
     data, environment = document.dataset, document.environment
     facts = {
         "data": data.name,

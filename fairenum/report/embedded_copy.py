@@ -45,17 +45,17 @@ SPARE: Mapping[type[Document], tuple[str, ...]] = {
 
 
 def copy_of(document: AnyDocument) -> Callable[[int], Copy]:
-    """Return a function that writes the data of a document within a given number of bytes."""
+    """Return a function from the largest number of bytes that the JSON may take to the JSON data of a document."""
     return partial(_copy, document)
 
 
 def copy_of_value(value: Value, note: str) -> Callable[[int], Copy]:
-    """Return a function that writes the data of a small value, and ignores the number of bytes it is given."""
+    """Return a function like that of `copy_of` for a small value, whose JSON data have the same size at any limit."""
     return lambda _room: Copy(_written(_rounded_fields(msgspec.to_builtins(value))), note)
 
 
 def copy_of_all(documents: Mapping[str, AuditDocument]) -> Callable[[int], Copy]:
-    """Return a function that writes reduced data of several audits within a given number of bytes."""
+    """Return a function like that of `copy_of` for several audits, whose JSON data are always reduced."""
     return partial(_copy_of_all, documents)
 
 
@@ -74,22 +74,18 @@ def _copy_of_all(documents: Mapping[str, AuditDocument], room: int) -> Copy:
 
 
 def _builtins(document: AnyDocument) -> Json:
-    """Return the fields of a document as JSON values, without the timings."""
     builtins: Json = msgspec.to_builtins(document.but(timings={}))
     return builtins
 
 
 def _within(room: int, document: AnyDocument) -> tuple[Json, str]:
-    """Return as much of a document as fits into `room` bytes, and a note that names the parts left out.
-
-    If even the smallest extract does not fit, it is returned all the same.
-    """
+    """Return the largest extract of a document that fits `room` bytes, else the smallest, and a note on omissions."""
     reductions = list(_reductions(document))
     return next((one for one in reductions if len(_written(one[0])) <= room), reductions[-1])
 
 
 def _reductions(document: AnyDocument) -> Iterator[tuple[Json, str]]:
-    """Yield ever smaller extracts of a document, each with a note that names the parts left out."""
+    """Yield ever smaller extracts of a document, each with a note that names the fields left out."""
     dropped: list[str] = []
     reduced = _rounded_fields(_reduced(document))
     for name in (None, *SPARE.get(type(document), ())):
@@ -102,7 +98,7 @@ def _reductions(document: AnyDocument) -> Iterator[tuple[Json, str]]:
 
 
 def is_copy(text: str, document: AnyDocument) -> bool:
-    """Return whether a text is the JSON data, complete or reduced, that a page of this document embeds."""
+    """Tell whether a text is the JSON data, complete or reduced, that a page of this document embeds."""
     return text == _written(_builtins(document)) or any(text == _written(one) for one, _ in _reductions(document))
 
 
@@ -154,7 +150,6 @@ def _shown_groups(by_column: Mapping[str, tuple[Counted, ...]]) -> dict[str, tup
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:
-    """Return at most `MOST_EXAMPLES` of the training examples that the selected model leaves out."""
     wanted = {entry.row for entry in (document.selected or document.first).left_out}
     return tuple(example for example in document.examples if example.row in wanted)[:MOST_EXAMPLES]
 

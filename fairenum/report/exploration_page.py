@@ -77,7 +77,7 @@ def model_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
 
 
 def fixed_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
-    """Return those columns of the table of models whose cells do not depend on the tolerances."""
+    """Return the columns of the table of models whose cells stay the same when the user changes the tolerances."""
     performance = PERFORMANCES[view.standpoint.tolerances.measure.name]
     return (
         Column("number", "model", lambda model: str(model.number), is_word=True),
@@ -88,7 +88,7 @@ def fixed_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
 
 
 def _strip(view: ExplorationView) -> Strip | None:
-    """Return a table, with arrows, of every gap of the reference model and the current model; None if there is none."""
+    """Return a table, with arrows, of each gap of the reference model and the current one; None if no gap is known."""
     if not view.strip:
         return None
     before = model_heading(0 if view.is_against_incumbent else 1)
@@ -120,7 +120,7 @@ def _arrow(cell: ShownGap) -> Arrow:
 
 
 def guards_table(view: ExplorationView) -> Table:
-    """Return a table with the value and the status of each guardrail for the current model."""
+    """Return a table with the value and the status of each guardrail (a limit on a measure) for the current model."""
     columns: tuple[Column[GuardStanding], ...] = (
         Column("guard", "guardrail", lambda guard: shortened(guard.guard, TABLE_WIDTH), is_word=True),
         Column("subject", "closest to its limit", lambda guard: guarded_measure(guard.subject), is_word=True),

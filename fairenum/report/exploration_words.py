@@ -50,7 +50,7 @@ def found(models: int) -> str:
 
 
 def said_end(end: StepEnd | None, models: int) -> str:
-    """Return a message with the number of models that a search found and, if it ended early, the reason."""
+    """Return a message with the number of models that a search found and why it ended, as far as there are any."""
     said = [found(models)] if models else []
     said += [ENDS[end]] if end else []
     return "; ".join([*said, "Next goes on from there"] if end == "alike" else said)
@@ -156,7 +156,7 @@ def compared(pair: ModelComparison) -> str:
 
 
 def renumbered(explored: Explored, rank: int | None) -> str:
-    """Return a sentence that relates the model's number in the exploration to its rank; empty if they are equal."""
+    """Return a sentence on a model's number in the exploration and its rank in the report; empty if they are equal."""
     if rank in (None, explored.number):
         return ""
     return (

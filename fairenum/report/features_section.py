@@ -35,7 +35,7 @@ PER_UNIT = "Numbers were not standardised: a weight is per unit, so columns of s
 
 
 def _how_to_read(document: AuditDocument, anatomy: Anatomy) -> str:
-    """Return a paragraph that explains the weights of linear models or, for other kernels, the effects of shuffling."""
+    """Return a paragraph that explains the weights of a linear model or, for other kernels, what shuffling shows."""
     if anatomy.effects:
         rows = anatomy.effects[0].rows
         return (
@@ -104,7 +104,6 @@ def _listed(features: Sequence[SingleFeature]) -> str:
 
 
 def _ranks(document: AuditDocument, anatomy: Anatomy) -> list[int]:
-    """Return the ranks of model 1 and the selected model; a model without known weights or effects is left out."""
     known = {one.rank for one in anatomy.weights} | {one.rank for one in anatomy.effects}
     return [rank for rank in document.selection.shortlist if rank in known]
 

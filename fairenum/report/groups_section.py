@@ -93,7 +93,7 @@ def whole_impact(table: GroupTable, run: str = "", ratios: Mapping[str, Estimate
 
 
 def with_largest(table: GroupTable) -> GroupTable:
-    """Return an adverse-impact table without the smallest groups, if it has more than a page shows."""
+    """Return an adverse-impact table without the smallest groups, if it has more groups than a page shows."""
     return table.but(groups=foremost(table.groups, [group.n for group in table.groups]))
 
 
@@ -110,13 +110,12 @@ def hidden_groups(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def group_name(group: GroupRow) -> str:
-    """Return the name of a group, marked if it is small or takes no part in comparisons."""
+    """Return the name of a group, marked if the group is small or is not compared with others."""
     small = " (small)" if group.is_small else ""
     return shortened(group.group, GROUP_WIDTH) + (small if group.is_compared else " (set aside)")
 
 
 def _compared(group: GroupRow, table: GroupTable, ratios: Mapping[str, Estimate] | None = None) -> tuple[str, ...]:
-    """Return the cells that compare a group with others: ratio, difference, p-value and shortfall."""
     return (
         estimate(ratios[group.group]) if ratios else share(group.ratio),
         "reference" if group.group == table.reference else estimate(group.difference, signed),
@@ -126,7 +125,6 @@ def _compared(group: GroupRow, table: GroupTable, ratios: Mapping[str, Estimate]
 
 
 def _impact_notes(table: GroupTable) -> Iterator[str]:
-    """Yield the notes below an adverse-impact table, which explain its columns."""
     compared = [group for group in table.groups if group.is_compared]
     yield f"difference and p: against {shortened(table.reference, GROUP_WIDTH)}"
     if table.most_selected is not None:
@@ -188,10 +186,7 @@ def tone(rank: int) -> str:
 
 
 def _four_fifths(table: GroupTable) -> Iterator[Rule]:
-    """Yield an upright line at four fifths of the selection rate of the most selected group.
-
-    By a rule of thumb of adverse-impact practice, a lower rate is evidence of adverse impact.
-    """
+    """Yield an upright line at 4/5 of the highest selection rate, below which practice suspects adverse impact."""
     for group in table.groups:
         if group.group == table.most_selected and group.rate.value is not None:
             yield Rule(FOUR_FIFTHS * group.rate.value, "", is_upright=True)

@@ -72,15 +72,12 @@ def headline(document: AuditDocument) -> str:
 
 
 def proposal_of(document: AuditDocument) -> Proposal | None:
-    """Return "proposed" or "candidate", for the selected model.
-
-    Return None if no model other than the reference model is selected.
-    """
+    """Return "proposed" or "candidate" for the selected model; None if it is the reference model, or there is none."""
     return (document.selection.proposal or "candidate") if other_model(document) else None
 
 
 def is_good_news(document: AuditDocument) -> bool:
-    """Return whether a model is proposed and the holdout shows no gap to be wider."""
+    """Tell whether a model is proposed and the holdout shows no gap to be wider."""
     verdicts = {cell.verdict for cell in strip_of(document)}
     return proposal_of(document) == "proposed" and Verdict.LESS_FAIR not in verdicts
 
@@ -117,7 +114,6 @@ def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
 
 
 def _asked(document: AuditDocument) -> str:
-    """Return a verb phrase that says how a person chose the model: by its rank, or in an exploration."""
     return "was decided for by hand" if document.exploration else "was asked for"
 
 
@@ -130,7 +126,7 @@ def _narrowed(claim: GapChange) -> str:
 
 
 def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
-    """Return a verb phrase on what the holdout shows of a model whose smaller gap it does not confirm."""
+    """Return a verb phrase on the holdout's gap of a model, if the holdout does not show the gap to be smaller."""
     gap = f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}"
     asked_for, selected = _findings(document, claim, f"({_numbers(claim)})")
     if document.selection.reason == "asked_for":
@@ -139,9 +135,9 @@ def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
 
 
 def _findings(document: AuditDocument, claim: GapChange, numbers: str) -> tuple[str, str]:
-    """Return two clauses on the gap of the selected model on the holdout.
+    """Return two clauses on the selected model's gap on the holdout, of which the caller uses one.
 
-    The first is for a model that was asked for by a person, the second for one that was selected by its gap.
+    The first is for a model that a person asked for, the second for one that was selected by its gap.
     """
     margin = document.config.same_within
     match claim.verdict:
@@ -181,7 +177,6 @@ def _harms(document: AuditDocument) -> Iterator[str]:
 
 
 def _joined(verbs: Sequence[str]) -> str:
-    """Return phrases joined as "a, b, and c", with a comma before "and" as the phrases may contain lists."""
     *most, last = verbs or [""]
     return f"{', '.join(most)}, and {last}" if most else last
 
@@ -193,7 +188,7 @@ def _nearly_all_or_none(moved: Moved) -> str:
 
 
 def _gaps(document: AuditDocument, cells: Sequence[GapChange]) -> str:
-    """Return the names of gaps; the first, and any that reverses the order of groups, come with numbers."""
+    """Return a list of gaps in words, with numbers for the first and for those that reverse the order of groups."""
     turned = {(one.cell.column, one.cell.metric) for one in reversals(document)}
     names = []
     for place, cell in enumerate(cells[:NAMED]):
@@ -207,7 +202,7 @@ def _gaps(document: AuditDocument, cells: Sequence[GapChange]) -> str:
 
 
 def _cost(document: AuditDocument, chosen: AuditedModel) -> str:
-    """Return a clause on the loss of performance and the training loss of the selected model.
+    """Return a clause on the performance and the training loss that the selected model costs.
 
     The clause says "as accurate", or the like, only if a test of non-inferiority on the holdout shows that.
     """
@@ -247,7 +242,7 @@ def _cost_against_incumbent(document: AuditDocument, chosen: AuditedModel) -> st
 
 
 def _is_non_inferior(document: AuditDocument) -> bool:
-    """Return whether the holdout shows that the selected model loses no more performance than allowed."""
+    """Tell whether the holdout shows that the selected model loses no more performance than allowed."""
     floor = _floor(document)
     return floor is not None and floor >= -document.selection.tolerances.max_performance_drop
 
@@ -255,8 +250,7 @@ def _is_non_inferior(document: AuditDocument) -> bool:
 def _floor(document: AuditDocument) -> float | None:
     """Return the lower confidence limit of the change of performance on the holdout; None if it is unknown.
 
-    It is the one-sided limit if the run recorded one, otherwise the lower end of an interval that holds for all models
-    together, which is lower.
+    It is the one-sided limit if the run recorded one, else the lower end of an interval for all models together.
     """
     floor, changes = document.selection.performance_floor, document.selection.performance_change
     return changes.holdout.low if floor is None and changes is not None else floor

@@ -103,10 +103,7 @@ def _headline(document: MeasureDocument) -> str:
 
 
 def _inequality(decisions: MeasuredDecisions, name: str) -> str:
-    """Return a sentence with the gap and the lowest impact ratio of decisions between the groups of one column.
-
-    If the groups cannot be compared, the sentence says why.
-    """
+    """Return a sentence with the gap and the lowest impact ratio between a column's groups, or why there is none."""
     column, by = decisions.of_column(name), shortened(name, GROUP_WIDTH)
     compared = [group for group in column.impact.groups if group.is_compared and group.n]
     if len(compared) < 2:
@@ -143,7 +140,7 @@ def _findings(document: MeasureDocument) -> Iterator[str]:
 
 
 def _metric(document: MeasureDocument) -> Gap:
-    """Return the gap by which decisions are compared; demographic parity if the requested gap needs a missing label."""
+    """Return the gap by which decisions are compared; demographic parity if the wanted gap needs a missing label."""
     metric = document.config.metric
     return metric if document.has_label or metric not in LABEL_GAPS else "demographic_parity_difference"
 
@@ -186,7 +183,6 @@ def _score_sentence(score: MeasuredScore, primary: str) -> str:
 
 
 def _tiles(document: MeasureDocument) -> Iterator[Tile]:
-    """Yield the main numbers, which the page shows in large type."""
     for decisions in document.decisions[:2]:
         gap, ratio = _gap_and_ratio(decisions.of_column(document.dataset.primary.column))
         yield Tile.of(f"largest difference, {decisions_title(decisions, document)}", estimate(gap))
@@ -351,7 +347,6 @@ def _steps(document: MeasureDocument) -> Iterator[str]:
 
 
 def _limits(document: MeasureDocument) -> Iterator[str]:
-    """Yield sentences about what the numbers cannot show."""
     yield "No difference shown is not the same as fair: small groups hide large differences."
     yield (
         "Rates show who is selected, not why. Differences may come from who applied, or from what was known "

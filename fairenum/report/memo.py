@@ -71,7 +71,7 @@ def _source(used: Incumbent) -> str:
 
 
 def _disparity_sentences(document: AuditDocument, rank: int) -> Iterator[str]:
-    """Yield, for each sensitive column, a sentence with the lowest impact ratio and every gap of the model `rank`."""
+    """Yield, for each sensitive column, a sentence with the lowest impact ratio and every gap of one model."""
     for column, scores in document.member(rank).scores.holdout.by_column.items():
         gaps = sentence_list(f"{GAP_NAMES[gap]} {estimate(scores.gap(gap))}" for gap in GAP_NAMES)
         yield (
@@ -165,7 +165,7 @@ def _changed(document: AuditDocument) -> str:
 
 
 def none_exists(document: AuditDocument) -> str:
-    """Return sentences for a search without proposal: gaps proven impossible, and where an alternative may exist."""
+    """Return sentences on a search that proposes no model: which gaps are proven impossible, and which are not."""
     found = document.parity_range
     level = parity_range_section.refuting(found) if found else None
     if found is None or level is None:

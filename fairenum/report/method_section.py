@@ -41,7 +41,7 @@ DEFINITIONS: Mapping[PerformanceName, str] = {
 
 
 def operating_point(document: AuditDocument) -> str:
-    """Return a clause that says from which decision value on models select; empty if they decide by the sign."""
+    """Return a clause on where models cut their decision values, or which share they select; empty if they cut at 0."""
     rate, decide = document.config.rate, Decide.of(document.config.decide)
     if rate is not None:
         return f"every model selects {percent(rate)} of the selection split{SHARES.get(document.requested.decide, '')}"
@@ -99,7 +99,6 @@ def _rule(document: AuditDocument, metric: str) -> str:
 
 
 def _incumbent_sentence(document: AuditDocument, incumbent: Incumbent) -> str:
-    """Return sentences about the model in use: how its decisions are known, and what it is compared with."""
     return (
         f"The model in use {_source(incumbent)}. No model has learned from it. Its decision is the label in "
         f"{percent(incumbent.agreement)} of all rows. It is scored on the same rows as the models, which are compared "
@@ -221,10 +220,7 @@ def limits(document: AuditDocument) -> Iterator[str]:
 
 
 def reduced_copy(dropped: Sequence[str], *, is_audit: bool) -> str:
-    """Return a text that says what the data embedded in a page leave out.
-
-    `dropped` names the fields that are too large for a page.
-    """
+    """Return a text that says what the data embedded in a page leave out, including the large fields in `dropped`."""
     models = SHORT_MODELS if is_audit and "models" not in dropped else ""
     more = f" Also left out, as too large for a page: {', '.join(dropped)}." if dropped else ""
     return (

@@ -180,9 +180,9 @@ def _gaps(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:
 
 
 def _together(document: AuditDocument, model: AuditedModel) -> Iterator[GapChange]:
-    """Yield the change of each gap from the reference to a model, with limits that hold for all models together.
+    """Yield each gap's change from the reference to a model, with limits that hold for all models together.
 
-    The changes of the reference itself are empty.
+    For the reference itself the changes are empty.
     """
     is_itself = document.reference.rank == model.rank
     for column, scores in model.scores.holdout.by_column.items():

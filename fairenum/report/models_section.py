@@ -156,7 +156,7 @@ def _key(document: AuditDocument, part: Part) -> Iterator[Key]:
 
 
 def _marks(document: AuditDocument, part: Part) -> tuple[Mark, ...]:
-    """Return the marks of a scatter plot, one for all models with equal scores; the main models come last, on top."""
+    """Return the marks of a scatter plot, one for each set of models with equal scores; the main models are on top."""
     metric = document.selection.tolerances.metric
     places: dict[tuple[float, float], list[AuditedModel | Incumbent]] = {}
     for model in document.members:
@@ -185,7 +185,6 @@ def _model_mark(models: Sequence[AuditedModel | Incumbent], part: Part, document
 
 
 def _baseline_marks(document: AuditDocument) -> Iterator[Mark]:
-    """Yield the marks of other mitigation methods, which are scored on the holdout only."""
     metric = document.selection.tolerances.metric
     for method in document.baselines or ():
         if method.scores and None not in (method.scores.performance.value, method.scores.gap(metric).value):
@@ -456,7 +455,7 @@ def _all_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbe
 
 
 def _candidate(document: AuditDocument, model: AuditedModel | Incumbent) -> Candidate:
-    """Return the data by which the filter of the table shows or hides a model; it never hides the model in use."""
+    """Return the data by which the table's filters show or hide a model; they never hide the model in use."""
     if isinstance(model, Incumbent):
         kept = ("selected",) if ended_with(document) == 0 else ()
         return Candidate("model-0", loss=0.0, drop=0.0, gap="", marks=("incumbent", *kept))

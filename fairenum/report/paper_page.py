@@ -206,7 +206,7 @@ def _table_figures(tables: Mapping[str, TableExperiment]) -> Iterator[Figure]:
 
 
 def _banded(xs: Iterable[float], bands: Bands, first: int = 0) -> tuple[Curve, Curve]:
-    """Return two curves: the band of 90 % of values, and the median with the band of 50 %; from index `first` on."""
+    """Return two curves from index `first` on: a band of 90 % of values, and the median with a band of 50 %."""
     xs = tuple(xs)
     outer = Curve(xs, (None,) * len(xs), bands.q05[first:], bands.q95[first:])
     return outer, Curve(xs, bands.q50[first:], bands.q25[first:], bands.q75[first:])
@@ -430,7 +430,6 @@ def _blocks(document: ReproductionDocument, claims: list[JudgedClaim], shown: li
 
 
 def _parts(claim: JudgedClaim) -> Table:
-    """Return the table of how often a claim is true, by dataset and variant of the experiment."""
     columns: tuple[Column[ClaimPart], ...] = (
         Column("experiment", "data", lambda part: plain(part.experiment), is_word=True),
         Column("variant", "variant", lambda part: plain(part.variant), is_word=True),

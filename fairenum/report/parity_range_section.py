@@ -74,14 +74,14 @@ def _level(level: RangeLevel) -> str:
 
 
 def _is_weak(gap: Extent) -> bool:
-    """Tell whether the gaps of the models found span less than about half of the range between the proven bounds."""
+    """Tell whether the gaps of known models span less than about half of the range between the proven bounds."""
     return gap.high - gap.low > 2.0 * (gap.most - gap.least) + 0.01
 
 
 def refutation(found: ParityRange) -> str:
-    """Return a sentence that no model has a gap below a proven bound; empty if no bound is above 0.
+    """Return a sentence that no near-optimal model has a gap below a proven bound; empty if no bound is above 0.
 
-    Of several training losses with a bound above 0, it is about the largest.
+    Of several training losses with such a bound, it is about the largest.
     """
     level = refuting(found)
     if level is None:
@@ -94,7 +94,7 @@ def refutation(found: ParityRange) -> str:
 
 
 def refuting(found: ParityRange) -> RangeLevel | None:
-    """Return the bounds for the largest loss with a lower bound on the gap above 0 after rounding; None without one."""
+    """Return the bounds at the largest training loss whose lower bound on the gap is above 0 when rounded, or None."""
     return next((level for level in reversed(found.levels) if share(level.gap.low) > share(0.0)), None)
 
 
@@ -132,13 +132,13 @@ def caption(found: ParityRange) -> str:
 
 
 def sections(document: AuditDocument) -> Iterator[Section]:
-    """Yield the section of the parity range with sentences, figure and tables, if the range was computed."""
+    """Yield a section on the bounds on the gap of all near-optimal models, if they were computed."""
     if found := document.parity_range:
         yield Section("range", TITLE, tuple(_blocks(document, found)))
 
 
 def brief_sections(document: AuditDocument) -> Iterator[Section]:
-    """Yield the section of the parity range with figure and sentences, if the range was computed."""
+    """Yield the same section without its tables, if the bounds were computed."""
     if found := document.parity_range:
         yield Section("range", TITLE, (_figure(document, found), Items(tuple(explained(document, found)))))
 
@@ -173,9 +173,9 @@ def _rates(level: RangeLevel) -> Table:
 
 
 def _marks(document: AuditDocument, level: RangeLevel) -> Mapping[str, float]:
-    """Return the gaps to mark on the bar of a training loss, by sign: "1" model 1, "S" the selected model, "U" in use.
+    """Return gaps by the character that marks them on a bar: "1" model 1, "S" the selected model, "U" the model in use.
 
-    Models with a larger training loss are left out, except for the model in use.
+    Models with a larger training loss than that of the bar are left out, except for the model in use.
     """
     selected = document.selected if document.selection.rank != 1 else None
     members = {"1": document.first, "U": document.incumbent, "S": selected}

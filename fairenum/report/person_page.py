@@ -32,7 +32,6 @@ def _loss(price: float) -> str:
 
 
 def _flip_price(found: PersonFlipPrice) -> Iterator[str]:
-    """Yield sentences: whether near-optimal models decide differently, and how the best model that does so differs."""
     yield _state(found)
     if found.values:
         yield _values(found.values, found.eps)
@@ -123,7 +122,6 @@ def _subject(person: Person) -> str:
 
 
 def _headline(person: Person) -> str:
-    """Return a sentence that counts the models that decide favourably."""
     favourable, models = sum(one.is_favourable for one in person.decisions), len(person.decisions)
     outcome = f"{short(person.label)} = {short(person.favourable)}"
     if models == 1:
@@ -225,10 +223,7 @@ def _contribution_column(one: PersonDecision) -> Column[ContributionRow]:
 
 
 def nearest_table(person: Person) -> Iterator[Table]:
-    """Yield the table of weights that change most in the model of least loss that decides differently.
-
-    Nothing is yielded if that model has no weights, or was not computed.
-    """
+    """Yield a table of the weights that change most in the model of least loss that decides differently, if known."""
     model = person.flip_price and person.flip_price.model
     if model and model.weights:
         yield Table.of(TITLE, WEIGHT_COLUMNS, model.weights, notes=(NOTE,))
@@ -244,7 +239,7 @@ def _cell(person: Person, name: str) -> str:
 
 
 def _few(person: Person) -> tuple[PersonDecision, ...]:
-    """Return the decisions of the models of a short table: model 1, the selected model, then the best by rank."""
+    """Return the decisions that a short table shows: of model 1, the selected model, then the best models by rank."""
     wanted = [1, person.selected or 1, *(one.rank for one in person.decisions)]
     ranks = list(dict.fromkeys(wanted))[:FEW_MODELS]
     return tuple(one for one in person.decisions if one.rank in ranks)
@@ -283,5 +278,4 @@ def _model_notes(person: Person, hidden: int) -> Iterator[str]:
 
 
 def _shortened(person: Person) -> Person:
-    """Return the person with only the main contributions of features to each decision."""
     return person.but(decisions=tuple(one.but(contributions=one.contributions[:EMBEDDED]) for one in person.decisions))

@@ -170,10 +170,7 @@ def impact_ratios(table: GroupTable, name: str) -> Table:
 
 
 def scoring_ratios(table: GroupTable, tool: Tool) -> Table:
-    """Return the table of scoring rates and impact ratios by category.
-
-    The scoring rate is the share of scores above the median, or below it if lower scores are better.
-    """
+    """Return the table of impact ratios by category, of the share of scores on the favourable side of the median."""
     title = f"Scoring rates by {shortened(table.column, GROUP_WIDTH)}: {tool.score or tool.name}"
     side, note = (said(is_lower_better=tool.is_lower_better) for said in (median_side, scoring_rate))
     return _ratios(table, title, (side, "scoring rate"), note)
@@ -221,12 +218,12 @@ def unknown_rows(table: GroupTable) -> int:
 
 
 def _counted(table: GroupTable) -> tuple[list[GroupRow], float]:
-    """Return the categories that are used for ratios, and the highest selection rate among them."""
+    """Return the groups of known category and sufficient size, and the highest selection rate among them."""
     rows = sum(group.n for group in table.groups)
     known = [group for group in table.groups if not _is_unknown(group) and group.n >= SMALLEST_SHARE * rows]
     return known, max((group.rate.value or 0.0 for group in known if group.n), default=0.0)
 
 
 def _is_unknown(group: GroupRow) -> bool:
-    """Tell whether the category of a group is missing, also in part, as in "sex: (missing) & race: white"."""
+    """Tell whether the category of a group is missing, wholly or in part, as in "sex: (missing) & race: white"."""
     return any(MISSING.fullmatch(part.rpartition(": ")[2]) for part in group.group.split(" & "))

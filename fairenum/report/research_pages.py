@@ -241,7 +241,7 @@ def _race_plot(document: BenchDocument) -> Plot:
 
 
 def _looks(document: BenchDocument) -> dict[str, tuple[str, Shape]]:
-    """Return the colour and shape of each contestant, by name; they are the same in all plots."""
+    """Return the colour and shape of each solver, by name; they are the same in all plots."""
     names = dict.fromkeys([one.name for one in document.standings] + [one.name for one in document.growth])
     ours = [name for name in names if name != PAPER_ALGORITHM]
     looks = {name: (TONES[place % len(TONES)], SHAPES[place % len(SHAPES)]) for place, name in enumerate(ours)}
@@ -426,7 +426,7 @@ def _bench_headline(document: BenchDocument) -> str:
 
 
 def speedup(document: BenchDocument, result: RaceResult) -> str:
-    """Return how many times faster than the paper's algorithm a solver is, as text with a sign of `_ratio_sign`."""
+    """Return as text how many times faster than the paper's algorithm a solver is, such as "~12" if extrapolated."""
     ratio = document.speedup(result)
     if result.name == PAPER_ALGORITHM:
         return "1"
@@ -434,7 +434,7 @@ def speedup(document: BenchDocument, result: RaceResult) -> str:
 
 
 def _ratio_sign(above: Basis, below: Basis) -> str:
-    """Return the sign before a ratio of two times: "~" if extrapolated; ">", "<" or "?" if bounded; else nothing."""
+    """Return the sign before a ratio of times: "~" if one is extrapolated; ">", "<" or "?" if one is a bound."""
     if "at least" in (above, below):
         return "?" if above == below else ">" if above == "at least" else "<"
     return "~" if "extrapolated" in (above, below) else ""

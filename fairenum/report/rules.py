@@ -159,7 +159,6 @@ def _judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, ru
 
 
 def _too_small(column: str, few: Mapping[str, int]) -> str:
-    """Return a clause that names the groups with too few rows; `few` has their numbers of rows by name."""
     named = [f"{short(name)} ({counted(rows, 'row')})" for name, rows in few.items()]
     more = f" and {len(named) - 3} more" if len(named) > 3 else ""
     what = f"{counted(len(few), 'group')} of {short(column)} too small"
@@ -167,7 +166,7 @@ def _too_small(column: str, few: Mapping[str, int]) -> str:
 
 
 def judge(document: AuditDocument, rule: Rule) -> Judgement:
-    """Return the judgement of one rule by the holdout scores of the model that it is about."""
+    """Return the judgement of a rule, by the holdout scores of the model that the rule is about."""
     if document.incumbent and rule.subject is None:
         rule = replace(rule, subject="incumbent")
     if (model := _model_of(document, rule)) is None:
@@ -232,19 +231,13 @@ def _decided(
 
 
 def _measured(scores: SplitScores, measure: Measure, *, was_seen: bool) -> Estimate:
-    """Return the estimate of a measure; if `was_seen`, with limits that hold for all models together.
-
-    `was_seen` says that the model was chosen with the holdout in sight.
-    """
+    """Return the estimate of a measure; if the holdout `was_seen` in choosing, with limits for all models together."""
     alone = scores.measure(measure)
     return scores.together.get(measure, Estimate(alone.value)) if was_seen else alone
 
 
 def _lack_of_groups(document: AuditDocument, model: AuditedModel | Incumbent, measure: Measure) -> str:
-    """Return a clause that says why groups of the primary column cannot be judged: too few rows, or only one group.
-
-    It is empty if they can be judged.
-    """
+    """Return a clause on why groups of the primary column cannot be judged (few rows, one group); empty if they can."""
     column, least = document.dataset.primary, document.config.min_group_size
     if column is None:
         return ""
@@ -269,9 +262,9 @@ def _listed(sizes: Sequence[tuple[str, int]]) -> str:
 
 
 def _trials(column: SensitiveColumn, measure: Measure, scores: ColumnScores) -> dict[str, int]:
-    """Return, by compared group, the number of holdout rows in the denominator of the rate that a measure compares.
+    """Return, by compared group, the number of holdout rows in the denominator of the rates that a measure compares.
 
-    For a measure of two rates, it is the smaller number.
+    For a measure of two rates, it is the smaller denominator.
     """
     metric, found = metric_of(measure), {}
     for code, group in enumerate(column.groups):
@@ -361,7 +354,7 @@ def subject(document: JudgedDocument) -> str:
 
 
 def unkept(document: JudgedDocument, found: int, rules: int) -> str:
-    """Return the first line of a failure message: how many (`found`) of the rules (`rules`) are not kept."""
+    """Return the first line of a failure message, which says that `found` of `rules` rules are not kept."""
     return f"{found} of {counted(rules, 'rule')} {'is' if found == 1 else 'are'} not kept ({subject(document)}):"
 
 

@@ -84,7 +84,7 @@ class FocusWords(Value, frozen=True):
 
 
 class StandWords(Value, frozen=True):
-    """The model that given tolerances would select, in words."""
+    """Sentences about the model that given tolerances would select."""
 
     headline: str
     findings: tuple[str, ...]
@@ -195,7 +195,7 @@ def focus_words(view: ExplorationView) -> FocusWords:
 
 
 def stand_words(view: ExplorationView, standpoint: Standpoint) -> StandWords:
-    """Return, in words, which model would be selected under the tolerances of `standpoint`."""
+    """Return sentences about the model that would be selected under the tolerances of `standpoint`."""
     there = view.but(standpoint=standpoint)
     return StandWords(exploration_words.headline(there), tuple(exploration_words.findings(there)))
 

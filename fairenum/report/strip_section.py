@@ -42,7 +42,7 @@ GRID = "; ".join(["base: share of favourable labels", *(metric.legend for metric
 
 
 def gap_name(cell: GapChange) -> str:
-    """Return the name of a gap, after "*" if models are selected by it, and before "°" if a group has too few rows."""
+    """Return a gap's name, with "*" in front if models are selected by it, and "°" after it if a group is too small."""
     return f"{'*' if cell.is_claim else ''}{GAP_NAMES[cell.metric]}{FEW if cell.is_coarse else ''}"
 
 
@@ -72,7 +72,7 @@ def _levels(cells: Sequence[GapChange]) -> str:
 
 
 def status(check: GuardCheck) -> str:
-    """Return the status of a guardrail; "beyond" if the value, but not its whole interval, exceeds the limit."""
+    """Return the status of a guardrail; "beyond" if the value exceeds the limit, but part of its interval does not."""
     return "beyond" if check.status == "open" and not check.is_kept else check.status
 
 
@@ -88,7 +88,7 @@ TONES: Mapping[Verdict | None, str] = {
 def strip(document: AuditDocument) -> Strip | None:
     """Return the table, with arrows, of the change of every gap from the reference to the selected model.
 
-    If no other model was selected, it is the table of the gaps of model 1 and the model in use. None without sensitive
+    If no other model was selected, it has the gaps of model 1 and the model in use. Return None without sensitive
     columns.
     """
     cells = strip_of(document)
@@ -131,7 +131,7 @@ def _arrow(cell: GapChange) -> Arrow:
 
 
 def _unchanged(document: AuditDocument) -> Strip | None:
-    """Return the table of every gap of model 1 and of the model in use, the gap that models are selected by first."""
+    """Return the table of all gaps of model 1 and the model in use; the gap that models are selected by comes first."""
     if not document.dataset.sensitive:
         return None
     metric = document.selection.tolerances.metric
@@ -249,7 +249,6 @@ def _limits(document: AuditDocument, rank: int, column: SensitiveColumn) -> tupl
 
 
 def _estimated(row: GridRow, rate: ComparedRate) -> str:
-    """Return a rate with its limits as text; the value alone if the run kept no limits."""
     found = Estimate() if row.limits is None else row.limits.of(rate)
     return share(row.counted.rates[rate.key]) if found.value is None else estimate(found)
 
@@ -278,5 +277,4 @@ def _name(one: GroupRates) -> str:
 
 
 def _digits(value: float | None) -> str:
-    """Return a rate as text with two decimals."""
     return UNDEFINED if value is None else f"{value:.2f}"

@@ -58,7 +58,7 @@ class Convention:
     thousands: str
 
     def number(self, amount: Amount | None) -> float:
-        """Return the value of an amount in this notation; nan if the amount is None or not in this notation."""
+        """Return the value of a written number (`amount`); nan if it is None or not in this notation."""
         if amount is None or not _digits(self).fullmatch(amount.body):
             return math.nan
         value = float(amount.body.replace(self.thousands, "").replace(SIGNS[self.decimal], "."))
@@ -123,7 +123,7 @@ def understand(cells: Counter[str], decimal: DecimalSign | None = None) -> Writt
 
 
 def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[WrittenNumbers]:
-    """Read the texts in every notation; texts with another unit than the most frequent one are not numbers."""
+    """Return a reading of the texts for each notation; texts with a unit other than the commonest are no numbers."""
     amounts = {text: amount for text in cells if (amount := _amount(text))}
     units = Counter[str]()
     for text, amount in amounts.items():
@@ -142,10 +142,7 @@ def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[Wr
 
 
 def _decided(complete: list[WrittenNumbers], plain: WrittenNumbers) -> WrittenNumbers:
-    """Return the first of several readings; its `rivals` hold a text that another reading takes for another number.
-
-    There are no `rivals` if all readings agree, or if the currency settles which reading is right.
-    """
+    """Return the first of several readings; `rivals` is set if another one differs and the currency leaves it open."""
     first = complete[0]
     if dict(first.values) == dict(plain.values):
         return plain
@@ -213,7 +210,6 @@ class Column:
         return bool(known.size and (has_missing_text or (known != known[0]).any()))
 
     def _known(self, rows: IntArray | None) -> tuple[NDArray[np.generic], bool]:
-        """Return the cells that are not missing, and a flag: True if the column holds texts and a cell is missing."""
         values = self.values if rows is None else self.values[rows]
         known = values[~is_missing(values)]
         return known, known.size < values.size and not self.is_numeric
@@ -253,7 +249,7 @@ def reading_order(text: str) -> tuple[bool, float, str]:
 
 
 def by_value(cells: Texts, meaning: Callable[[str], object], dtype: type[Scalar]) -> NDArray[Scalar]:
-    """Return a function's result for every cell; it is called once per distinct value, and nan stays nan."""
+    """Return a function's result for every cell, nan for a nan; the function is called once per distinct value."""
     import pandas as pd
 
     codes, values = pd.factorize(cells)
@@ -300,9 +296,9 @@ class Unclear:
 
 
 def interpret(series: Series, decimal: DecimalSign | None = None) -> tuple[Column, str] | Unclear:
-    """Read a column as numbers if all its cells are numbers, else as texts, or return why neither is possible.
+    """Return a column of numbers, if all its cells are numbers, or of texts; or else why it can be neither.
 
-    The column comes with an example of a number in its notation, which is empty for texts and plain numbers.
+    With the column, return an example of a number in its notation, empty for texts and plain numbers.
     """
     import pandas as pd
 

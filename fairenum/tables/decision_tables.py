@@ -193,7 +193,7 @@ MOST_ROWS = 20_000_000  # so many rows take half a gigabyte of memory
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """Numbers of rows for each line of a table of counts, by label and decision.
+    """Numbers of rows by label and decision, for each line of a table of counts.
 
     `cells` has one row for each line and four columns, for (label, decision) = (1, 1), (1, 0), (0, 1) and (0, 0).
     """
@@ -203,11 +203,11 @@ class Counts:
 
     @property
     def lines(self) -> IntArray:
-        """For each row that is counted, the position of its line in the table of counts."""
+        """One entry for each counted row: the position of the line that counts the row."""
         return np.repeat(np.arange(len(self.cells)), self.cells.sum(1))
 
     def marks(self, of_cells: Sequence[int]) -> IntArray:
-        """Return for each row that is counted the number in `of_cells` that belongs to its column of `cells`."""
+        """Return one entry for each counted row: the number in `of_cells` for the row's column of `cells`."""
         return np.repeat(np.tile(of_cells, len(self.cells)), self.cells.ravel())
 
 

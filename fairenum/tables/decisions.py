@@ -37,9 +37,9 @@ DECISION = Spelling()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecisionColumn:
-    """The decision about every row, 1 if favourable and 0 if not (`bits`), and the table's texts for the two.
+    """The decision about every row (`bits`: 1 if favourable, 0 if not), and the table's words for both decisions.
 
-    A text is None if no row has that decision, and both are None for a table of counts.
+    The word for a decision is None if no row has that decision, and both are None for a table of counts.
     """
 
     column: str
@@ -88,8 +88,8 @@ def read_decision(
 ) -> DecisionColumn:
     """Read the texts of a column of decisions, none of which is missing, as favourable or unfavourable.
 
-    `wanted` is the favourable value that the user named, if any. If it is None or does not occur, and all decisions
-    are values of the label, the label's favourable value is that of the decisions, too.
+    `wanted` is the favourable value that the user named, if any. If it is None or does not occur, and every decision is
+    a value of the label, the label's favourable value is also that of the decisions.
     """
     values = sorted(set(texts.tolist()), key=reading_order)
     if len(values) > 2:
@@ -117,7 +117,7 @@ def read_decision(
 
 
 def _favourable(values: list[str], wanted: object, label: Label | None) -> str | None:
-    """Return the favourable value: the one named, else the label's, else 1, yes or true; None if it is not clear."""
+    """Return the favourable value: the wanted one, else the label's, else 1, yes or true; None if it is not clear."""
     if wanted is not None and (meant := meant_value(wanted, values)) is not None:
         return meant
     if label and {*values} <= {label.favourable, label.unfavourable}:

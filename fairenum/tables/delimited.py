@@ -39,8 +39,8 @@ def parse_delimited(
 ) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
     """Return the frame of a delimited text, and remarks on a guessed delimiter and on dropped row numbers.
 
-    The first line names the columns; a column is numeric if all its cells are numbers. `usual` is the delimiter to
-    expect from the file's suffix; `delimiter` and `decimal` are those that the user named, if any.
+    The first line names the columns. `usual` is the delimiter that the file's suffix suggests; `delimiter` and
+    `decimal` are those that the user named, if any.
     """
     with _without_garbage_collection():
         return _parsed(text, usual, delimiter, decimal)
@@ -79,9 +79,9 @@ def _sign(delimiter: str) -> str:
 
 
 def _guessed_delimiter(text: str, usual: str) -> str:
-    """Return the delimiter that divides the first records, or at least the header, into the same number of cells.
+    """Return the delimiter that divides the first records, or else the header, into equally many cells, at least two.
 
-    That number is at least two. The usual delimiter is preferred, and returned if it is not clear which of others fits.
+    The usual delimiter comes first, and is also returned if several others fit, or none.
     """
     for records in (LOOKED_AT, 1):
         if _width(text, usual, records) > 1:
@@ -93,7 +93,7 @@ def _guessed_delimiter(text: str, usual: str) -> str:
 
 
 def _width(text: str, sign: str, records: int) -> int:
-    """Return the number of cells in each of the first records; 0 if they have different numbers of cells."""
+    """Return how many cells each of the first records has; 0 if that number differs between records."""
     try:
         widths = {len(cells) for _, cells in islice(_records(text, sign), records)}
     except FileUnreadable:
@@ -138,7 +138,7 @@ def _frame(
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number at which each record begins, and the cells of the record; blank lines are skipped."""
+    """Yield, for each record, the line number at which it begins and its cells; blank lines are skipped."""
     reader, line = _reader(text, delimiter), 1
     try:
         for cells in reader:
@@ -150,7 +150,7 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _portions(text: str, delimiter: str) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
-    """Yield the records of a text in lists of up to `AT_ONCE`, each with the list of their line numbers."""
+    """Yield pairs: the line numbers of up to `AT_ONCE` records, and the list of these records."""
     if '"' in text:  # a record may go over several lines
         records = _records(text, delimiter)
         while some := list(islice(records, AT_ONCE)):
@@ -241,12 +241,10 @@ def _typed_values(cells: Texts, decimal: DecimalSign | None) -> NDArray[np.gener
 
 
 def _whole(numbers: FloatArray) -> NDArray[np.generic]:
-    """Return the numbers as integers if all of them are whole, else unchanged."""
     is_whole = np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.floor(numbers))
     return numbers.astype(np.int64) if is_whole else numbers
 
 
 def _plain_cell(cell: str) -> object:
-    """Return a cell without the blanks around it; nan if it is one of `MISSING_MARKS`."""
     stripped = cell.strip()
     return np.nan if stripped in MISSING_MARKS else stripped

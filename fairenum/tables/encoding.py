@@ -35,7 +35,7 @@ class Merged:
     copies
         For each distinct row, the number of rows of the table that are identical to it.
     first
-        For each distinct row, the number of the first such row of the table: ``X`` is the table's ``X[first]``.
+        For each distinct row, the position of the first such row in the table: ``X`` is the table's ``X[first]``.
     inverse
         For each row of the table, the position of its distinct row: ``X[inverse]`` is the table's ``X``.
     """
@@ -151,14 +151,13 @@ class CategoryLevels:
     pooled: int = 0
 
     def names(self) -> list[str]:
-        """Return one name for each 0/1 column; the names for missing and for rare values differ from all values."""
+        """Return the names of the 0/1 columns: the values, and unused names for missing and for rare values."""
         texts = [text for text in self.seen if isinstance(text, str)]
         names = [*texts, unlike(MISSING, texts)][: len(self.seen)]
         return [*names, unlike(OTHER, names)] if self.pooled else names
 
 
 def _numbers(standardise: bool) -> BaseEstimator:
-    """Return the scikit-learn transformer for numeric columns."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -167,7 +166,7 @@ def _numbers(standardise: bool) -> BaseEstimator:
 
 
 def _texts(max_levels: int | None) -> BaseEstimator:
-    """Return the scikit-learn transformer for categorical columns; with `max_levels`, rare values share a column."""
+    """Return the scikit-learn transformer of texts; if they have over `max_levels` values, rare ones share a column."""
     from sklearn.preprocessing import OneHotEncoder
 
     most = None if max_levels is None else max_levels + 1
@@ -194,7 +193,6 @@ def _of(values: Texts, rare: Texts | None) -> CategoryLevels:
 
 
 def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFeature]:
-    """Yield a description of each feature that one transformer encodes."""
     if hasattr(block, "categories_"):
         for name, levels in _levels_of(block, names).items():
             seen = tuple(value if isinstance(value, str) else None for value in levels.seen)

@@ -72,7 +72,7 @@ class Groups:
 
     @classmethod
     def everyone(cls, rows: int) -> Groups:
-        """Return groups for a table without sensitive columns: one group with all rows."""
+        """Return a single group with all rows, for a table without sensitive columns."""
         return cls(np.zeros(rows, dtype=np.intp), (EVERYONE,))
 
     def take(self, rows: IntArray | slice) -> Groups:
@@ -80,7 +80,7 @@ class Groups:
         return replace(self, codes=self.codes[rows])
 
     def narrowed(self, kept: NDArray[np.bool_]) -> Groups:
-        """Return the groups without those for which `kept` is False; these must not have rows."""
+        """Return the groups without those for which `kept` is False, which must be empty."""
         places = np.cumsum(kept) - 1
         return Groups(
             places[self.codes],
@@ -99,11 +99,10 @@ class Groups:
         return replace(self, codes=np.where(self.compared[self.codes], self.codes, home)).narrowed(kept)
 
     def setting_aside(self, fewest: int, parts: Sequence[IntArray | slice]) -> Groups:
-        """Return the groups with `aside` set to those of missing values, and those with too few rows in a part.
+        """Return the groups with `aside` set to those of missing values and those with too few rows in some part.
 
-        Too few are fewer than `fewest`; `parts` holds the row numbers of each part of the table. If fewer
-        than two groups would be left to compare, the small groups are compared, too; if there are still fewer than two,
-        all groups are compared.
+        Too few are fewer than `fewest`; `parts` holds the row numbers of each part. If fewer than two groups would be
+        left to compare, small groups are compared, too; if there are still fewer than two, all groups are compared.
         """
         rows = np.min([self.take(part).sizes for part in parts], axis=0)
         known = self._without(self.unknown)
@@ -194,11 +193,7 @@ def with_intersection(columns: tuple[Groups, ...]) -> tuple[Groups, ...]:
 
 
 def _crossed(groups: Sequence[Groups]) -> IntArray:
-    """Return for each row one number that identifies its combination of groups, ordered by the first column first.
-
-    Numbers are much faster to sort than rows of codes. Where they would exceed the largest integer, the combinations
-    so far are numbered anew, from 0.
-    """
+    """Return for each row a number for its combination of groups; numbers ascend with the first column's groups."""
     crossed, size = groups[0].codes, len(groups[0].names)
     for each in groups[1:]:
         if size * len(each.names) > MOST_COMBINATIONS:
@@ -313,7 +308,7 @@ def _too_many_to_compare(groups: Groups, fewest: int | None, parts: Sequence[Int
 
 
 def _large_enough(groups: Groups, fewest: int, parts: Sequence[IntArray | slice]) -> int:
-    """Return a minimum group size that leaves 2 to `MOST_GROUPS` groups to compare; 0 if there is no such size."""
+    """Return a minimum number of rows per group that 2 to `MOST_GROUPS` groups reach; 0 if there is none."""
     sizes = np.min([groups.take(part).sizes for part in parts], axis=0)
     known = np.sort(np.delete(sizes, groups.unknown))[::-1]
     least = int(known[MOST_GROUPS]) + 1 if len(known) > MOST_GROUPS else 1

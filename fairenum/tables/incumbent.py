@@ -63,7 +63,7 @@ class IncumbentAnswers:
 
     @property
     def content(self) -> bytes:
-        """Decisions and scores as bytes, for the table's fingerprint; empty unless they are columns of the table."""
+        """Decisions and scores as bytes, for the table's hash; empty unless they are columns of the table."""
         if self.source == "model":
             return b""
         parts = (b"" if part is None else part.tobytes() for part in (self.bits, self.scores))
@@ -93,7 +93,7 @@ class UnreadAnswers:
 
     @property
     def rows(self) -> IntArray:
-        """The numbers of the rows with all decisions and scores; a model in use without such rows is refused."""
+        """The numbers of the rows that lack no decision or score; refuse a model in use without any such row."""
         lacking: list[NDArray[np.bool_]] = []
         if self.texts is not None:
             lacking.append(is_missing(self.texts))
@@ -107,7 +107,7 @@ class UnreadAnswers:
         return decided
 
     def read(self, rows: IntArray, label: Label, reading: Reading) -> IncumbentAnswers:
-        """Return the decisions about the given rows as 1 or 0, and their scores with higher ones favourable.
+        """Return the given rows' decisions as 1 or 0, and their scores with higher ones favourable.
 
         None of the rows may lack a decision or a score.
         """
@@ -125,7 +125,7 @@ class UnreadAnswers:
         return replace(found, bits=decided.bits, favourable=decided.favourable, unfavourable=decided.unfavourable)
 
     def _is_lower_better(self, label: Label, decided: DecisionColumn | None, reading: Reading) -> bool:
-        """Tell whether low scores are favourable: by option, or because high ones mean the unfavourable decision."""
+        """Tell whether low scores are favourable: an option says so, or high scores mean the unfavourable decision."""
         if reading.incumbent_lower_is_better or self.scored is None:
             return reading.incumbent_lower_is_better
         wanted = reading.incumbent_favourable if decided is None else decided.favourable
@@ -169,7 +169,7 @@ def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> N
 
 
 def _refuse_other_favourable(decided: DecisionColumn, wanted: object) -> None:
-    """Refuse a favourable value, named by the user, that is not among the decisions, unless all are unfavourable."""
+    """Refuse a favourable value that the user named and that no row has, unless all decisions are unfavourable."""
     values = decided.values
     if wanted is not None and decided.favourable is not None and meant_value(wanted, values) is None:
         raise FavourableUnknown(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Label:
-    """The true outcome of every row, 1 if favourable and 0 if not (`y`), and the table's texts for the two."""
+    """The true outcome of every row (`y`: 1 if favourable, 0 if not), and the table's words for both outcomes."""
 
     column: str
     favourable: str

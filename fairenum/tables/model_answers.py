@@ -30,7 +30,7 @@ DECISIONS = "give its decisions as a column of the table, with incumbent=... (--
 
 
 def kind_of_file(path: Path) -> str:
-    """Return the suffix of a model file; refuse pickles, all other files but skops and ONNX, and missing files."""
+    """Return the suffix of a model file; refuse a file that does not exist, and all formats but skops and ONNX."""
     suffix = path.suffix.lower()
     if suffix in PICKLES:
         raise ModelFileRefused(
@@ -58,7 +58,7 @@ def read_content(path: Path) -> bytes:
 
 
 def too_large(path: Path) -> ModelFileRefused:
-    """Return the error for a model file that holds, or unpacks to, more than `LARGEST` bytes."""
+    """Return the error for a model file that is, or unpacks to, more than `LARGEST` bytes."""
     return ModelFileRefused(f"{path.name!r} holds more than {LARGEST} bytes, the most that is read; {DECISIONS}")
 
 
@@ -85,7 +85,7 @@ class Answers(NamedTuple):
 
 @contextmanager
 def blaming(who: str) -> Iterator[None]:
-    """Turn any error raised inside a with block into a `ModelError` that names the model (`who`) and quotes it."""
+    """Turn any error raised inside a with block into a `ModelError` that quotes it and names the model (`who`)."""
     try:
         yield
     except FairenumError:
@@ -137,7 +137,7 @@ def as_series(answer: object, index: Index, who: str) -> Series:
 
 
 def _refuse_other_order(names: Index, index: Index, who: str) -> None:
-    """Refuse a Series whose index is the table's in another order: rows could be matched by index or by position."""
+    """Refuse a Series with the table's index in another order: rows could be matched by index or by position."""
     if not names.equals(index) and names.sort_values().equals(index.sort_values()):
         raise ModelError(
             f"{who}: these have the index of the table in another order; bring them into the order of its rows with "
@@ -246,7 +246,7 @@ def _is_regressor(model: object) -> bool:
 
 
 def _rows(model: object, frame: pd.DataFrame, who: str) -> object:
-    """Return a model's input: the columns that it names or, if it names none but takes as many columns, all columns."""
+    """Return a model's input: the columns it names or, if it names none and takes as many as there are, all columns."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         return pick(frame, [str(name) for name in names], who)

@@ -26,7 +26,7 @@ def table_name(path: str | Path) -> str:
 
 
 def listed(names: Names) -> tuple[str, ...]:
-    """Return one name, or a sequence of names, as a tuple of names."""
+    """Return one name, or several, as a tuple of names."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
@@ -47,7 +47,7 @@ def rows_named(index: Index, positions: NDArray[np.intp]) -> str:
 
 
 def unlike(name: str, names: Container[str]) -> str:
-    """Return a name, put in parentheses until it differs from all names in `names`."""
+    """Return a name in as many parentheses as it needs to differ from all names in `names`."""
     while name in names:
         name = f"({name})"
     return name

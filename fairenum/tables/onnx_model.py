@@ -36,7 +36,7 @@ TYPES: Mapping[str, type[np.generic]] = {
 
 
 class Declared(Protocol):
-    """An input or output of a model, as onnxruntime describes it; a size in `shape` that varies is a name or None."""
+    """An input or output of a model, as onnxruntime describes it; `shape` has a name or None for a size that varies."""
 
     name: str
     type: str
@@ -44,7 +44,7 @@ class Declared(Protocol):
 
 
 class Session(Protocol):
-    """A model loaded by onnxruntime: the methods of its `InferenceSession` that are used here."""
+    """The methods of onnxruntime's `InferenceSession` (a loaded model) that are used here."""
 
     def get_inputs(self) -> Sequence[Declared]:
         """Return the declared inputs."""
@@ -60,8 +60,8 @@ class Session(Protocol):
 class Onnx:
     """A loaded ONNX model.
 
-    `who` names it in messages; `columns` are the table's columns that its input matrix consists of, empty if the file
-    does not name them.
+    `who` names the model in messages; `columns` are the table's columns that form the model's input matrix, empty if
+    the file does not name them.
     """
 
     who: str
@@ -70,7 +70,7 @@ class Onnx:
 
 
 def feeds(model: Onnx, frame: pd.DataFrame) -> dict[str, Tensor]:
-    """Return the model's inputs by name: one column of the table for each input, or one matrix of columns."""
+    """Return the model's inputs by name: a column of the table for each, or one input that is a matrix of columns."""
     inputs = model.session.get_inputs()
     strange = [each for each in inputs if each.type not in TYPES]
     if strange:
@@ -84,7 +84,6 @@ def feeds(model: Onnx, frame: pd.DataFrame) -> dict[str, Tensor]:
 
 
 def _width(declared: Declared) -> int | None:
-    """Return the number of columns of an input; None if it is not fixed."""
     width = declared.shape[1] if len(declared.shape) == 2 else 1
     return width if isinstance(width, int) else None
 
@@ -95,7 +94,7 @@ def _column(series: Series, declared: Declared, who: str) -> Tensor:
 
 
 def _matrix(model: Onnx, declared: Declared, frame: pd.DataFrame) -> Tensor:
-    """Return the matrix of the columns that the ONNX file names, or of all columns if the input has as many."""
+    """Return the matrix of the columns that the file names or, if it names none, of all; refuse another width."""
     width = _width(declared)
     names = model.columns
     if names and width not in (None, len(names)):
@@ -152,7 +151,7 @@ FORMAT = "session.load_model_format"
 def ask_onnx(path: Path, frame: pd.DataFrame) -> Answers:
     """Return the decisions and scores of the model in an ONNX file about every row of a table.
 
-    The names of the table's columns have no blanks around them.
+    The names of the table's columns must have no blanks around them.
     """
     model = _load(path)
     fed = feeds(model, frame)
@@ -186,7 +185,7 @@ def _load(path: Path) -> Onnx:
 
 
 def _names(said: str) -> tuple[str, ...]:
-    """Return the names of columns in a text: a JSON list, or names separated by commas."""
+    """Return the column names in a text that is a JSON list, or a list separated by commas."""
     try:
         listed = json.loads(said)
     except ValueError:
@@ -218,7 +217,7 @@ def _is_narrow(array: Tensor, rows: int) -> bool:
 
 
 def _scores(output: object, rows: int) -> tuple[object, object | None] | None:
-    """Return the scores in an output, and the class they belong to if the output names it; None if it has no scores."""
+    """Return the scores in an output, and the class they are for if the output names it; None if it has no scores."""
     if isinstance(output, np.ndarray) and output.dtype.kind == "f":
         if _is_narrow(output, rows):
             return output, None
@@ -230,14 +229,13 @@ def _scores(output: object, rows: int) -> tuple[object, object | None] | None:
 
 
 def _within_one(scores: Series) -> Series:
-    """Return scores clipped to the range 0 to 1 if none is outside by more than `ROUNDING`; else unchanged."""
     return scores.clip(0.0, 1.0) if scores.between(-ROUNDING, 1.0 + ROUNDING).all() else scores
 
 
 def _favoured_class(decisions: Series | None, scores: Series) -> object | None:
-    """Return the class that high scores stand for, which is not named in the file; None if it is not clear.
+    """Return the class whose rows have the higher mean score; None if it is not clear.
 
-    It is the class whose rows have the higher mean score, or 1 if all rows are of class 0 or all of class 1.
+    If all rows are of class 0, or all of class 1, it is 1.
     """
     if decisions is None:
         return None

@@ -78,9 +78,9 @@ def spelling(name: str) -> str:
 
 
 def _tidied(groups: Groups, made: dict[str, Regrouped], *, joins: bool) -> Groups:
-    """Join the groups whose names differ only in case and blanks, under the name of the largest of them.
+    """If `joins`, join groups whose names differ only in case and blanks; record the names that are alike in `made`.
 
-    Without `joins`, the groups stay as they are. In both cases `made` is updated with the names that are alike.
+    The joined group has the name of the largest of its groups.
     """
     for members in list(_alike(groups)):
         names = sorted(members, key=lambda name: -int(groups.sizes[groups.names.index(name)]))
@@ -101,7 +101,7 @@ def _alike(groups: Groups) -> Iterator[list[str]]:
 
 
 def _merge(found: list[Groups], made: dict[str, Regrouped], name: str, members: Sequence[str]) -> None:
-    """Merge groups of one column under a new name, and update `found` and `made`.
+    """Merge groups of one column under a new name, in the list of groups `found`, and record the change in `made`.
 
     The new name may begin with the name of the column: ``race:Other``.
     """
@@ -118,9 +118,9 @@ def _merge(found: list[Groups], made: dict[str, Regrouped], name: str, members: 
 
 
 def _joined(groups: Groups, members: Iterable[str], name: str) -> Groups:
-    """Return the groups with the given members merged under a name; a group that already has it is merged, too.
+    """Return the groups with those named in `members`, and any group called `name`, merged into one called `name`.
 
-    The merged group takes the position of the first of its members.
+    The merged group takes the position of the first of them.
     """
     codes = sorted({groups.names.index(member) for member in (*members, *({name} & {*groups.names}))})
     home, kept = codes[0], [code for code in range(len(groups.names)) if code not in codes[1:]]
@@ -136,7 +136,7 @@ def _joined(groups: Groups, members: Iterable[str], name: str) -> Groups:
 def _place(text: str, columns: Sequence[Groups], part: str) -> tuple[int, str]:
     """Return the position of a column, and the name of its group, for a text such as ``group`` or ``column:group``.
 
-    `part` is the option in which the user gave the text, for messages.
+    `part` names the option that the text was given in, for messages.
     """
     meant = []
     for place, groups in enumerate(columns):

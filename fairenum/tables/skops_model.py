@@ -78,10 +78,7 @@ def _is_sound(tree: object, width: int) -> bool:
 
 
 def _fits(ensemble: object) -> bool:
-    """Tell whether the trees of an ensemble take as many columns as the ensemble, which checks rows in their place.
-
-    Always True for bagging, whose trees check their rows themselves.
-    """
+    """Tell whether the trees of an ensemble take as many columns as the ensemble, which alone checks the input."""
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
     from sklearn.tree import BaseDecisionTree
 
@@ -93,7 +90,7 @@ def _fits(ensemble: object) -> bool:
 
 
 def _hides_a_check(estimator: object) -> bool:
-    """Tell whether an instance attribute has the name of a method, as in a file made to replace a check."""
+    """Tell whether an attribute of an instance replaces a method, such as one that checks the input."""
     return any(callable(getattr(type(estimator), name, None)) for name in vars(estimator))
 
 
@@ -126,7 +123,7 @@ TRUSTED = frozenset(f"{module}.{name}" for module, names in MODULES.items() for 
 
 
 def load_skops(path: Path) -> object:
-    """Load the model in a skops file; refuse a file with other than trusted types before any of its code is run."""
+    """Load the model in a skops file; refuse a file that contains untrusted types, before any of its code is run."""
     from skops.io import get_untrusted_types, loads
 
     content = read_content(path)

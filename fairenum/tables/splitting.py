@@ -44,7 +44,7 @@ def divided_together(
 
 
 def _held(members: IntArray, strata: IntArray) -> FloatArray:
-    """Return the number of rows of each member (row) in each stratum (column), with the sum in a last column."""
+    """Return the number of rows that each member (person, firm) has in each stratum, with their sum as last column."""
     kinds, codes = np.unique(strata, return_inverse=True)
     cells = np.bincount(members * len(kinds) + codes, minlength=(members.max() + 1) * len(kinds))
     by_kind = cells.reshape(-1, len(kinds)).astype(np.float64)
@@ -61,9 +61,9 @@ def _refuse_too_few(held: FloatArray, wanted_rows: FloatArray) -> None:
 
 
 def _placed(held: FloatArray, order: IntArray, wanted: FloatArray, weights: FloatArray) -> IntArray:
-    """Return the part of each member; members are assigned in the given order, each to the part of least cost.
+    """Return the part of each member (person, firm), assigned one by one in `order` to the part of least cost.
 
-    `wanted` and `weights` are numbers of rows, and costs of a deviation from these, by part and stratum.
+    `wanted` is the number of rows by part and stratum, `weights` the cost of a squared deviation from that number.
     """
     part_of = np.empty(len(held), dtype=np.intp)
     excess = -wanted  # rows beyond what is wanted, by part and stratum
@@ -97,7 +97,7 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
     """Split the rows of a table by its column of parts or of times, or else at random, stratified by label and group.
 
     A random split has parts of exactly the given sizes, and each combination of label and groups is divided among them
-    in proportion, to within a few rows; if rows of one person or firm have to stay in one part, both are met as nearly
+    in proportion, to within a few rows; if rows of one person or firm have to stay together, this holds only as nearly
     as possible. If a column says which part each row is in, it is followed; if it names no selection rows, these are
     drawn from its training rows. If there is a column of times, the earliest rows are for training and the latest for
     the holdout, and rows of equal time are in the same part. Rows of weight 0 are in no part.
@@ -119,9 +119,9 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
 
 
 def drawn_share(dataset: Dataset, rows: IntArray) -> float:
-    """Return the number of the given rows divided by that of all rows, if the split is stratified at random; else 1.
+    """Return the given rows' share of all rows of positive weight, if the split is purely random; else 1.
 
-    Rows of weight 0 do not count. It is 1 if a column of parts, times or members (persons, firms) determines the split.
+    It is 1 if a column of parts, times or members (persons, firms) determines the split.
     """
     partition = dataset.partition or Partition()
     is_divided = any(given is not None for given in (partition.parts, partition.times, partition.members))
@@ -148,7 +148,7 @@ def _weighted_owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> Int
 
 
 def _owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
-    """Return the part of each row, by the column of parts, of times or of members, or at random."""
+    """Return the part of each row: by the column of parts or of times, or at random, with members kept together."""
     partition = dataset.partition or Partition()
     if partition.parts is not None:
         return _as_marked(dataset, partition, partition.parts, sizes, seed)
@@ -171,10 +171,7 @@ def _at_random(dataset: Dataset, counts: Sequence[int], generator: np.random.Gen
 
 
 def _as_marked(dataset: Dataset, partition: Partition, parts: IntArray, sizes: Sequence[float], seed: int) -> IntArray:
-    """Return the part of each row, as in the column of parts; if it has no selection rows, draw some for selection.
-
-    They are drawn from its training rows.
-    """
+    """Return the part of each row as the table marks it; if no row is marked for selection, draw some training rows."""
     for part, name in ((TRAIN, "train"), (HOLDOUT, "holdout (or test)")):
         if part not in parts:
             raise SplitImpossible(
@@ -235,13 +232,13 @@ def row_counts(sizes: Sequence[float], rows: int) -> list[int]:
 
 
 def _strata(dataset: Dataset) -> IntArray:
-    """Return for each row the number of its combination of label and groups, ordered by label first."""
+    """Return for each row the number of its stratum, the combination of label and groups, ordered by label first."""
     groups = dataset.intersection
     return dataset.y * len(groups.names) + groups.codes if groups else dataset.y.astype(np.intp)
 
 
 def _interleaved(counts: Sequence[int]) -> IntArray:
-    """Return a sequence of part numbers, each as often as `counts` says, and evenly spread over the sequence."""
+    """Return part numbers, each repeated as often as `counts` says and spread evenly over the sequence."""
     places = np.concatenate([(np.arange(count) + 0.5) / max(count, 1) for count in counts])
     return np.repeat(np.arange(len(counts)), counts)[np.argsort(places, kind="stable")]
 

@@ -107,8 +107,6 @@ def _read(series: Series, reading: Reading) -> ColumnRead | Unclear:
 
 
 def _as_texts(series: Series) -> Texts:
-    """Return all cells as texts, also those that hold dates."""
-
     def text_of(cell: object) -> object:
         return str(cell).removesuffix(" 00:00:00") if isinstance(cell, date) else cell
 
@@ -179,7 +177,7 @@ def _are_identifiers(name: str, whole: FloatArray, levels: int) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """The weight of each row, at least 0, and the column it is from; rows of weight 0 are in no part of the split."""
+    """The weight of each row, at least 0, and the column of weights; rows of weight 0 are in no part of the split."""
 
     column: str
     values: FloatArray = field(repr=False)
@@ -265,7 +263,7 @@ class Partition:
 
     @property
     def content(self) -> bytes:
-        """Parts, times, members and their names as bytes, for the table's fingerprint."""
+        """The columns that determine the split, and their names, as bytes, for the table's hash (`fingerprint`)."""
         known = [one for one in (self.parts, self.times, self.members) if one is not None]
         names = (self.column, self.group_column, self.moments)
         return repr(names).encode() + b"".join(one.astype(np.int64).tobytes() for one in known)
@@ -462,11 +460,11 @@ class Dataset:
         )
 
     def numbered(self, rows: IntArray) -> IntArray:
-        """Return the numbers, from 0, that the given rows had before rows were left out of the table."""
+        """Return, for the given rows, their numbers, from 0, in the table before rows were left out."""
         return rows if self.numbers is None else self.numbers[rows]
 
     def placed(self, number: int) -> int | None:
-        """Return the position of the row that had this number before rows were left out; None if it is not there."""
+        """Return the position of the row that had this number before rows were left out; None if no row has it."""
         places = np.flatnonzero(self.numbered(np.arange(len(self))) == number)
         return int(places[0]) if places.size else None
 
@@ -572,7 +570,7 @@ def _no_label(frame: pd.DataFrame) -> LabelError:
 
 
 def _features(frame: pd.DataFrame, hidden: set[str], reading: Reading) -> tuple[tuple[Column, ...], tuple[Remark, ...]]:
-    """Return the features, read from the columns that are not `hidden`, with remarks; refuse a table without any."""
+    """Return the features, read from the columns that are not `hidden`, and remarks; refuse a table without any."""
     features, remarks = read_features(frame, [c for c in frame.columns if c not in hidden], reading)
     if not features:
         raise _nothing_left(sorted(hidden), remarks)
@@ -603,14 +601,12 @@ def refuse_unknown_columns(frame: pd.DataFrame, **parts: Iterable[str]) -> None:
 
 
 def _nothing_left(hidden: Sequence[str], remarks: Sequence[Remark]) -> ColumnConflict:
-    """Return the error for a table without any column that can be a feature."""
     useless = ", ".join(f"{remark.column!r} ({remark.kind.replace('_', ' ')})" for remark in remarks)
     unusable = f"; {useless} cannot be learned from" if useless else ""
     return ColumnConflict(f"no column is left to learn from besides {quoted(hidden)}{unusable}; a table needs features")
 
 
 def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequence[str]) -> None:
-    """Refuse a column that is named twice, and bands for a column that is not sensitive."""
     for name in claimed:
         if claimed.count(name) > 1:
             raise ColumnConflict(f"column {name!r} is named twice among label, sensitive and drop; give it one role")
@@ -620,7 +616,6 @@ def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequenc
 
 
 def _refuse_two_parts(aside: Mapping[str, str], taken: Sequence[str]) -> None:
-    """Refuse a column of weights, times or the like (`aside`, by option) that also has another role."""
     claimed = [*taken, *aside.values()]
     for part, name in aside.items():
         if claimed.count(name) > 1:

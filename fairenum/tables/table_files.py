@@ -141,7 +141,7 @@ def read_text(path: Path) -> tuple[str, tuple[Remark, ...]]:
 def _decoded(data: bytes, name: str) -> tuple[str, tuple[Remark, ...]]:
     """Return bytes as text, and a remark if the encoding was guessed.
 
-    Encodings are UTF-16 with a byte order mark, UTF-8, or else Windows-1252, which Western spreadsheets write.
+    Encodings are UTF-16 with a byte order mark, UTF-8, or else (guessed) Windows-1252, of Western spreadsheets.
     """
     if data.startswith(WIDE_MARKS):
         return data.decode("utf-16"), ()
@@ -205,7 +205,6 @@ def _sheet(names: list[str], wanted: str | None) -> str:
 
 
 def _without_blank_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame of a sheet without its blank rows, indexed by line number in the sheet."""
     import pandas as pd
 
     lines: Index = pd.Index(range(2, len(frame) + 2), name=LINE)
@@ -268,7 +267,7 @@ def parse_arff(text: str) -> pd.DataFrame:
 
 
 def _content(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the number and the stripped text of each line that is neither blank nor a comment."""
+    """Yield the number and the stripped text of each line of an ARFF file that is neither blank nor a comment."""
     for line, row in enumerate(io.StringIO(text, newline=None), start=1):
         if row.strip() and not row.lstrip().startswith("%"):
             yield line, row.strip()
@@ -313,10 +312,7 @@ def _cells(row: str) -> list[str | None]:
 
 
 def _cell(single: str | None, double: str | None, bare: str) -> str | None:
-    """Return the text of a cell without quotes; None for a question mark that is not quoted: a missing cell.
-
-    The arguments are the text in single quotes, in double quotes, or without quotes, as matched by `CELL`.
-    """
+    """Return the text of an ARFF cell, given in single, double or no quotes; None if missing (a bare question mark)."""
     quoted = single if single is not None else double
     if quoted is not None:
         return re.sub(r"\\(.)", r"\1", quoted)
@@ -370,7 +366,7 @@ def read_file(path: str | Path, reading: Reading) -> FileTable:
 
 
 def _kind(path: Path) -> str:
-    """Return the suffix of a file, without .gz; refuse a file that does not exist or has another format."""
+    """Return the suffix of a table file, without .gz; refuse a missing file and a format that cannot be read."""
     if path.is_dir():
         raise FileUnreadable(f"{str(path)!r} is a directory; name a file in it")
     if not path.exists():
