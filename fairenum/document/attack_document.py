@@ -44,7 +44,6 @@ MOST_TRAINED, MOST_AUDITED, SHARE_TRAINED = 300, 1000, 0.6
 
 
 def _some(name: str, value: object) -> tuple[Any, ...]:
-    """Return the values as a tuple; refuse an empty list, and a list with repetitions."""
     values = as_tuple(value)
     require(name, values, len(values) > 0, "at least one")
     return _different(name, values)
@@ -180,7 +179,7 @@ def budget(flips: float, rows: int) -> int:
 
 
 class Measured(Value, frozen=True):
-    """Gap and error of one model of one trial; null where undefined.
+    """Gap between groups and error of one model in one trial; null where undefined.
 
     Attributes
     ----------
@@ -198,7 +197,7 @@ class Measured(Value, frozen=True):
 
 
 class RecoveryRanks(Value, frozen=True):
-    """Ranks of the first models listed after the flips that are as fair as the model trained before the flips.
+    """Rank of the first model listed after the label flips that is as fair as the model trained before the flips.
 
     Attributes
     ----------
@@ -206,7 +205,8 @@ class RecoveryRanks(Value, frozen=True):
         Rank of the first model whose gap is at most that of the model before the flips, with no more error than model 1
         after the flips; null if there is none.
     paper_rank
-        The same with a smaller gap and less error, as the paper reports; null if there is none.
+        Rank of the first model with a smaller gap than the model before the flips and less error than model 1 after the
+        flips, as the paper reports; null if there is none.
     """
 
     rank: int | None = None

@@ -197,10 +197,9 @@ class AuditConfig(Options):
 
     @property
     def tolerances(self) -> Tolerances:
-        """The limits on what a fairer model may lose in objective, performance and loss, and the guardrails.
+        """The limits on what a fairer model may lose, with the guardrails in `guards` but without default ones.
 
-        A performance measure of "auto" becomes balanced accuracy if classes are weighted, else accuracy. The guardrails
-        are exactly those in `guards`: no defaults are added.
+        A performance measure of "auto" becomes balanced accuracy if classes are weighted, else accuracy.
         """
         is_weighted = self.svm.class_weight not in ("none", "auto")
         suited = "balanced_accuracy" if is_weighted else "accuracy"

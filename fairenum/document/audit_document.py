@@ -197,7 +197,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
 
     @property
     def column(self) -> str | None:
-        """The sensitive column, or intersection of columns, whose gap models are selected by; None if there is none."""
+        """The sensitive column, or intersection of columns, by whose gap models are selected; None if there is none."""
         return self.config.primary
 
     def redacted(self) -> AuditDocument:

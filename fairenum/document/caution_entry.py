@@ -60,46 +60,46 @@ TABLE: list[Entry] = []
 
 
 def run(_document: object) -> Iterable[Subject]:
-    """Return a single empty mapping, the subject of a caution about the whole run."""
+    """Return one empty mapping, as a caution about the whole run names no column, split, rank or decision."""
     return [{}]
 
 
 def each_column(document: JudgedDocument) -> Iterable[Subject]:
-    """Return one subject for each sensitive column."""
+    """Return ``{"column": name}`` for each sensitive column."""
     return [{"column": column.column} for column in document.dataset.sensitive]
 
 
 def each_split(document: JudgedDocument) -> Iterable[Subject]:
-    """Return one subject for each sensitive column; in an audit, for each pair of sensitive column and scored split."""
+    """Return ``{"column": name}`` for each sensitive column; in an audit, with ``"part"``, for each scored split."""
     if isinstance(document, MeasureDocument):
         return each_column(document)
     return [{**column, "part": part} for column in each_column(document) for part in ("selection", "holdout")]
 
 
 def primary_column(document: JudgedDocument) -> Iterable[Subject]:
-    """Return one subject with the primary sensitive column; an empty list if there is no such column."""
+    """Return ``{"column": name}`` of the primary sensitive column in a list, which is empty if there is none."""
     primary = document.column if isinstance(document, AuditDocument) else document.dataset.primary.column
     return [] if primary is None else [{"column": primary}]
 
 
 def screened_column(document: AuditDocument) -> Iterable[Subject]:
-    """Return one subject for each sensitive column whose groups the features were tested to predict."""
+    """Return ``{"column": name}`` for each sensitive column whose groups were predicted from the features."""
     return [{"column": one.column} for one in document.screening.columns] if document.screening else []
 
 
 def shortlisted(document: AuditDocument) -> Iterable[Subject]:
-    """Return one subject with the rank of model 1, and one with that of the selected model if it is another."""
+    """Return ``{"rank": 1}`` and, if another model than model 1 was selected, a mapping with its rank."""
     return [{"rank": rank} for rank in document.selection.shortlist]
 
 
 def each_decision(document: MeasureDocument) -> Iterable[Subject]:
-    """Return one subject for each set of decisions in a measurement, with its number from 1."""
+    """Return ``{"decision": number}`` for each set of decisions in a measurement, numbered from 1."""
     return [{"decision": number} for number in range(1, len(document.decisions) + 1)]
 
 
 @dataclass(frozen=True)
 class Register(Generic[D, C]):
-    """A factory of decorators, each of which adds a kind of caution for these types of document to `TABLE`."""
+    """A callable that makes decorators; each adds a kind of caution for documents of these types to `TABLE`."""
 
     documents: tuple[type, ...]
 
@@ -111,7 +111,7 @@ class Register(Generic[D, C]):
         about: Callable[[D], Iterable[Subject]] = run,
         remedy: str | Callable[[D, C], str] = "",
     ) -> Callable[[Callable[[D, C], str]], Callable[[D, C], str]]:
-        """Return a decorator that adds an entry to `TABLE`, with the decorated function as its sentence."""
+        """Return a decorator that adds a kind of caution to `TABLE`; the decorated function returns its sentence."""
 
         def enter(sentence: Callable[[D, C], str]) -> Callable[[D, C], str]:
             TABLE.append(Entry(code, self.documents, about, when, sentence, remedy))

@@ -84,7 +84,7 @@ TRY = f"sizes={SHARES} (--split {','.join(map(str, SHARES))})"
 
 
 def entries(kind: type) -> dict[str, Entry]:
-    """Return the table entries of the cautions that a document of type `kind` can have, by code, the gravest first."""
+    """Return the kinds of caution that a document of type `kind` can have, by code, the gravest first."""
     return {entry.code: entry for entry in TABLE if kind in entry.documents}
 
 
@@ -131,7 +131,6 @@ def _is_interrupted(document: AuditDocument, _caution: Caution) -> bool:
 
 
 def _cut_stages(spending: Spending, by: CutBy) -> str:
-    """Return a text that names the stages that were cut short and the stages that were left out."""
     early = [STAGES[stage] for stage in spending.stages(by, is_skipped=False)]
     missing = [STAGES[stage] for stage in spending.stages(by, is_skipped=True)]
     parts = (("cut short", early), ("left out", missing))
@@ -415,7 +414,7 @@ class _Group(NamedTuple):
 
 
 def _groups(document: JudgedDocument, caution: AnyCaution) -> list[_Group]:
-    """Return the groups of a caution's column; `rows` counts rows of the caution's split, by default the holdout."""
+    """Return the groups of a caution's column, with their rows in its split; in the holdout if it names no split."""
     column = str(caution.column)
     if isinstance(document, AuditDocument):
         part = (isinstance(caution, Caution) and caution.part) or "holdout"
@@ -469,7 +468,7 @@ def _single_group(_document: JudgedDocument, caution: AnyCaution) -> str:
 
 
 def unseen_difference(document: JudgedDocument, column: str | None) -> float | None:
-    """Return the difference in selection rate that the size of some compared group can hide; None if not computed."""
+    """Return the least difference in selection rate that all compared groups are large enough to show, if known."""
     if isinstance(document, AuditDocument):
         tables = [table for table in document.group_tables if table.rank == 1 and table.column == column]
     else:
@@ -607,7 +606,7 @@ def _one_column(document: AuditDocument, _caution: Caution) -> str:
 
 
 def _proxies(document: AuditDocument, caution: Caution) -> list[SingleFeature]:
-    """Return features that alone predict the groups of a caution's column almost perfectly, at most `NAMED`."""
+    """Return at most `NAMED` features that each alone almost perfectly predict the groups of a caution's column."""
     columns = document.screening.columns if document.screening else ()
     found = [column for column in columns if column.column == caution.column]
     return [one for column in found for one in column.features if one.feature in column.copies[:NAMED]]
@@ -693,7 +692,6 @@ def _class_weighted(document: AuditDocument, _caution: Caution) -> str:
 
 
 def _other_rate(document: AuditDocument) -> str:
-    """Return a clause on the share that model 1 selects and the share with the label; empty unless cut at 0."""
     counts, rate = document.dataset.class_counts, document.first.scores.selection.selection_rate.value
     if document.config.decide != "sign":
         return ""
@@ -713,7 +711,6 @@ for _kind in get_args(RemarkKind):
 
 
 def _lacking(document: AuditDocument, kind: str) -> dict[str, int]:
-    """Return the number of missing cells by feature, for features of one kind with missing cells."""
     features = document.dataset.features
     return {feature.name: feature.missing for feature in features if feature.kind == kind and feature.missing}
 
@@ -820,7 +817,7 @@ def _solver_replaced(document: AuditDocument, _caution: Caution) -> str:
 
 
 def replaced(lapse: SolverLapse) -> str:
-    """Return a sentence with the solver that took over, the solver that failed, and the message of the failure."""
+    """Return a sentence that names the solver that failed, its error message and the solver that took over."""
     return f"solver {lapse.fallback!r} went on where {lapse.solver!r} had failed: {lapse.message}"
 
 

@@ -16,12 +16,11 @@ class Optimism(Value, frozen=True):
     gap
         Gap of the selected model on each split.
     observed
-        Change of the gap against the reference on the holdout, minus the same change on the selection split. Unbiased,
-        however the model was found; its limits allow for the chance in the holdout only.
+        Change of the gap against the reference (model 1, or the model in use) on the holdout, minus the same change on
+        the selection split. Unbiased, however the model was found; its limits allow for chance in the holdout only.
     expected
-        Selection bias of the rule of choice, estimated by drawing the rows of the selection split again. Null if the
-        model was asked for by its rank, if it was found by a search on these rows, or if the reference is the model in
-        use.
+        Selection bias estimated by repeating the choice on rows drawn again from the selection split. Null if the model
+        was asked for by its rank or found by a search on these rows, or if the reference is the model in use.
     """
 
     gap: Parts[Estimate]
@@ -30,7 +29,7 @@ class Optimism(Value, frozen=True):
 
 
 class GapChange(Value, frozen=True):
-    """Change of one gap in one sensitive column on the holdout, from the reference to the selected model.
+    """Change of one gap in one sensitive column on the holdout, from the reference model to the selected model.
 
     Attributes
     ----------
@@ -62,7 +61,7 @@ class GapChange(Value, frozen=True):
 
 
 class GuardCheck(Value, frozen=True):
-    """A guardrail of the selected model, checked on the selection split and on the holdout.
+    """A guardrail, which limits a further measure of the selected model, checked on selection split and holdout.
 
     Attributes
     ----------
@@ -72,7 +71,7 @@ class GuardCheck(Value, frozen=True):
         The guarded measure that comes closest to its limit, or exceeds it most, with its column and group where it has
         them.
     low, high
-        Limits of the value; null without such a limit.
+        Lower and upper limit of the value; null if there is no such limit.
     selection
         The value on the selection split: a change against the reference, or the measure itself.
     holdout
@@ -91,7 +90,7 @@ class GuardCheck(Value, frozen=True):
 
     @property
     def is_change(self) -> bool:
-        """Whether the guardrail limits a change against the reference, as a sign before its limit says."""
+        """Whether the guardrail limits a change against the reference; its limit is then written with a sign."""
         return "=+" in self.guard or "=-" in self.guard
 
     @property
@@ -145,7 +144,7 @@ class Selection(Value, frozen=True):
         Ranks of other models within the tolerances that the holdout shows to be fairer, with limits that hold for all
         models together.
     is_in_sight
-        Whether the holdout had been seen before the choice, so that limits hold for all models together.
+        Whether the holdout had been seen before the choice, so that confidence limits hold for all models together.
     """
 
     rank: int | None
@@ -212,7 +211,7 @@ class Cluster(Value, frozen=True):
     cell
         Value that most of the records share, by feature.
     records
-        Number of these records; if only some of several identical records are left out, each counts as that share.
+        Number of these records; if 2 of 5 identical records are left out, each of the 5 counts as 2/5.
     share
         These records as a share of all left-out records.
     share_of_training
@@ -231,7 +230,7 @@ class Cluster(Value, frozen=True):
 
 
 class Core(Value, frozen=True):
-    """The fewest examples found that, left out alone, still give most of the selected model's gain in fairness.
+    """The fewest training examples found whose removal alone gives most of the selected model's gain in fairness.
 
     Attributes
     ----------

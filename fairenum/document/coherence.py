@@ -25,20 +25,20 @@ Groups = dict[str, list[str]]  # the names of groups by sensitive column
 
 
 def ranked(ranks: Sequence[int], known: Collection[int], place: str) -> Iterator[Fault]:
-    """Yield a fault for each rank that is not among the `known` ranks of models."""
+    """Yield a fault (JSON path `place`, and a sentence) for each rank that is not among the `known` ranks of models."""
     for rank in ranks:
         if rank not in known:
             yield place, f"no model has rank {rank}; there are {len(known)}"
 
 
 def named(name: str | None, known: Collection[str], place: str) -> Iterator[Fault]:
-    """Yield a fault if a name is given and is not among the `known` names."""
+    """Yield a fault (JSON path `place`, and a sentence) if a name is given and is not among the `known` names."""
     if name is not None and name not in known:
         yield place, f"{name!r} is none of {[*known]}"
 
 
 def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str) -> Iterator[Fault]:
-    """Yield a fault if a caution has an unknown code, or needs a sensitive column and names none of `columns`."""
+    """Yield a fault if a caution has an unknown code, or a code that needs a column and names none of `columns`."""
     entry = entries(kind).get(caution.code)
     if entry is None:
         yield f"{place}.code", f"Invalid enum value {caution.code!r}"
@@ -47,7 +47,7 @@ def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str)
 
 
 def counted(scores: ColumnScores, rows: Sequence[int], place: str) -> Iterator[Fault]:
-    """Yield faults in counts by group: a list that is too short or too long, or a count above the rows of the group."""
+    """Yield faults in a column's counts of rows by group: a list of wrong length, or a count above the group's rows."""
     groups, counts = len(rows), (scores.true_positives, scores.selected)
     if any(len(one) != groups for one in counts):
         yield place, "selected and true_positives have a number for each group"
@@ -109,7 +109,7 @@ def _audit(document: AuditDocument) -> Iterator[Fault]:
 
 
 def _parity_range(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
-    """Yield faults in the parity range: losses that do not rise, unknown groups, or bounds out of order."""
+    """Yield faults in the bounds on the parity gap: losses that do not rise, unknown groups, or bounds out of order."""
     if (found := document.parity_range) is None:
         return
     yield from named(found.column, groups, "range.column")

@@ -85,7 +85,7 @@ class Moved(NamedTuple):
 
 
 class Reversal(NamedTuple):
-    """Two groups whose rates have opposite orders under the reference and under the selected model.
+    """Two groups, one of which has the higher rate under the reference, the other under the selected model.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ def wider(document: AuditDocument, column: str | None = None) -> list[GapChange]
 
 
 def broken_guards(document: AuditDocument) -> list[GuardCheck]:
-    """Return the guardrails whose value, as measured on the holdout, lies outside the limits for the selected model."""
+    """Return the guardrails whose value, measured on the holdout for the selected model, lies outside their limits."""
     return [check for check in document.selection.guards if not check.is_kept]
 
 
@@ -214,7 +214,7 @@ def is_levelled_down(document: AuditDocument) -> bool:
 
 
 def reversals(document: AuditDocument, column: str | None = None) -> Iterator[Reversal]:
-    """Yield, for each gap, the groups of lowest and highest rate under the reference if their order is reversed.
+    """Yield, for each gap, the two groups of lowest and highest rate if the selected model reverses their order.
 
     Small groups do not count; `column` restricts the gaps to one sensitive column.
     """
@@ -252,7 +252,7 @@ def column_named(document: AuditDocument, name: str) -> SensitiveColumn:
 def few_trials(document: AuditDocument, column: SensitiveColumn) -> list[tuple[str, int, GapRate]]:
     """Return (group, rows, rate) for each rate of a compared group whose denominator has too few rows.
 
-    Groups that are small as a whole are left out; `rows` is the smallest denominator among the shortlisted models.
+    Small groups are left out; `rows` is the least denominator under the model in use, model 1 and the selected model.
     """
     tables = [tuple(compared_rates(document, rank, column)) for rank in document.shortlist]
     found: list[tuple[str, int, GapRate]] = []

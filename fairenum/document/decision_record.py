@@ -19,7 +19,7 @@ class Taken(Value, frozen=True, tag_field="step"):
 
 
 class Next(Taken, frozen=True, tag="next"):
-    """Show the next best model that leaves out and keeps the training rows that earlier steps ask for.
+    """Show the next best of the models that leave out, and keep, the training rows that earlier steps ask for.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Undo(Taken, frozen=True, tag="undo"):
 
 
 class Tolerate(Taken, frozen=True, tag="tolerate"):
-    """Change the tolerances and guardrails by which a model is chosen."""
+    """Change the limits (tolerances and guardrails) within which the fairest model is chosen."""
 
     tolerances: Tolerances
 

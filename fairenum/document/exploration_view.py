@@ -97,7 +97,7 @@ class ShownGap(Value, frozen=True):
 
 
 class GuardStanding(Value, frozen=True):
-    """A guardrail of one model, checked on the selection split.
+    """A guardrail, which limits a further measure of one model, checked on the selection split.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class GuardStanding(Value, frozen=True):
     subject
         The guarded measure that comes closest to its limit, or exceeds it most.
     low, high
-        Limits of the value; null without such a limit.
+        Lower and upper limit of the value; null if there is no such limit.
     value
         The value to check: a change against the reference, or the measure itself; null where it is undefined.
     is_kept
@@ -132,9 +132,10 @@ class Standpoint(Value, frozen=True):
         Numbers of the models within the tolerances and guardrails.
     pareto_front
         Numbers of the models that no other model beats in both performance and gap.
-    least_performance, gap
-        Least performance of a candidate, and the gap of the reference, below which a candidate is fairer; null where
-        undefined.
+    least_performance
+        The performance that a candidate must have at least; null where undefined.
+    gap
+        The gap of the reference; a candidate with a smaller one is fairer. Null where undefined.
     """
 
     tolerances: Tolerances
@@ -146,7 +147,7 @@ class Standpoint(Value, frozen=True):
 
 
 class Seal(Value, frozen=True):
-    """Numbers of rows and models looked at, and how often the holdout was opened.
+    """How much an exploration has looked at: rows, models, and how often the holdout was opened.
 
     Everything shown while exploring is measured on the selection split.
 

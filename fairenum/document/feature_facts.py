@@ -113,7 +113,7 @@ class Anatomy(Value, frozen=True):
 
 
 class GroupFlips(Value, frozen=True):
-    """Numbers of rows of one group that the selected model and the reference decide differently.
+    """Numbers of rows of one group that the selected model decides unlike the reference (model 1 or the model in use).
 
     Attributes
     ----------
@@ -193,8 +193,8 @@ class Lookalike(Value, frozen=True):
     Attributes
     ----------
     agreement
-        Share of the selection split that both decide alike: the mean of the share among the rows that model 1 decides
-        favourably and the share among the other rows.
+        Share of the selection split that feature and model 1 decide alike: the mean of the share among the rows that
+        model 1 decides favourably and the share among the other rows.
     """
 
     feature: str
@@ -232,7 +232,7 @@ class Screening(Value, frozen=True):
     Attributes
     ----------
     rows
-        Number of rows of the selection split that all this was measured on.
+        Number of rows of the selection split on which the predictions were tested.
     model_auc
         Area under the ROC curve of model 1, to compare features with; null if these rows have one label only.
     features
@@ -251,7 +251,7 @@ class Screening(Value, frozen=True):
 
     @property
     def leaks(self) -> list[SingleFeature]:
-        """The features that alone predict the label nearly as well as model 1; none if its AUC is < `GOOD_MODEL`."""
+        """The features that alone predict the label nearly as well as model 1; none if model 1 predicts badly."""
         if self.model_auc is None or self.model_auc < GOOD_MODEL:
             return []
         bar = 0.5 + MOST_OF_LIFT * (self.model_auc - 0.5)

@@ -34,7 +34,7 @@ def converted(found: dict[str, object]) -> AnyDocument:
 
 
 def _refuse_unread(found: object, read: object, place: str) -> None:
-    """Refuse fields of `found` that are not in `read`, as msgspec ignores unknown fields of a dataclass."""
+    """Refuse fields of the JSON `found` that the document `read` from it lacks; msgspec ignores them in dataclasses."""
     if isinstance(found, dict) and isinstance(read, dict):
         for name, value in found.items():
             if name not in read:

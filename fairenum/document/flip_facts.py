@@ -34,7 +34,7 @@ class ValueRange(Value, frozen=True):
 
 
 class WeightChange(Value, frozen=True):
-    """One weight in model 1, and in the model that decides differently.
+    """One weight in model 1, and in a model that decides differently about a person.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class PersonFlipPrice(Value, frozen=True):
     eps
         Largest relative loss of a near-optimal model.
     low, high
-        Proven lower bound on the flip price, and upper bound: the relative loss of `model`.
+        Proven lower and upper bound on the flip price; the upper bound is the relative loss of `model`.
     model
         The model of least loss that decides differently.
     values
@@ -151,7 +151,7 @@ class FlippedShare(Value, frozen=True):
     flipped
         Number of examined rows that some near-optimal model is known to decide differently.
     open
-        Number of examined rows for which it is not known whether some near-optimal model does.
+        Number of examined rows that may or may not be decided differently by some near-optimal model.
     ambiguity
         The share of flipped rows among the examined rows, weighted where rows have weights.
     listed
@@ -173,7 +173,7 @@ class GroupFlipped(FlippedShare, frozen=True, kw_only=True):
 
 
 class FlippedColumn(Value, frozen=True):
-    """Ambiguity in each group of one sensitive column: the share of rows that some near-optimal model flips.
+    """Ambiguity by group of a sensitive column: the share of rows that some near-optimal model decides unlike model 1.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class FlippedColumn(Value, frozen=True):
 
 
 class CurvePoint(Value, frozen=True):
-    """Ambiguity if models up to a relative loss of eps count as near-optimal.
+    """Ambiguity (share of rows that some near-optimal model flips) where near-optimal is a relative loss up to eps.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class PriceEffort(Value, frozen=True):
     distinct
         Number of distinct rows; identical rows have the same price, which is computed once.
     screened
-        Rows whose price is above the largest one looked for by a proof that was made for another row.
+        Rows whose price exceeds the largest one looked for, as a proof made for another row shows.
     listed
         Rows that a listed model of the least possible loss decides differently.
     walked
@@ -327,7 +327,7 @@ class AmbiguityFacts(Value, frozen=True):
             yield "ambiguity.discrepancy.rank", f"no model has rank {self.discrepancy.rank}; there are {models}"
 
     def shown(self, column: str | None) -> tuple[GroupFlipped, ...]:
-        """Return the groups of a column that the curve shows, which are the compared groups with examined rows."""
+        """Return the groups of a column that `curve` has: the compared groups with examined rows."""
         found = self.by_column.get(column or "")
         return tuple(one for one in found.groups if one.is_compared and one.rows) if found else ()
 

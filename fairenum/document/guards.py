@@ -86,7 +86,7 @@ class Guard:
 
     @property
     def about(self) -> tuple[str, str | None]:
-        """The guarded quantity and column; a given guardrail replaces the default one for which both are equal."""
+        """The guarded quantity and column; a user's guardrail replaces the default one for the same pair."""
         return self.quantity, self.column
 
 
@@ -102,7 +102,7 @@ def canonical_guards(texts: Iterable[object]) -> tuple[str, ...]:
 
 
 def resolved_guards(texts: Sequence[str], defaults: Sequence[str] = DEFAULT_GUARDS) -> tuple[str, ...]:
-    """Return every guardrail in force: the defaults that are not replaced, then the given guardrails."""
+    """Return every guardrail in force: default ones that no given one replaces, then the given ones."""
     given = canonical_guards(texts)
     if NONE in given:
         return given[1:]
@@ -111,7 +111,7 @@ def resolved_guards(texts: Sequence[str], defaults: Sequence[str] = DEFAULT_GUAR
 
 
 def kept_guards(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return every guardrail in force, after a ``none`` if `resolved_guards` would otherwise add defaults to them."""
+    """Return every guardrail in force, preceded by ``none`` if reading this list again would add default guardrails."""
     resolved = resolved_guards(texts)
     return resolved if resolved_guards(resolved) == resolved else (NONE, *resolved)
 

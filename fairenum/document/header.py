@@ -16,7 +16,7 @@ PACKAGES = ("fairenum", "numpy", "scipy", "pandas", "scikit-learn", "fairlearn")
 
 
 def environment(packages: Iterable[str] = PACKAGES, solver: SolverVersion | None = None) -> Environment:
-    """Return the versions of Python and of `packages`, with those of the solver if one is given."""
+    """Return the environment of a run: the versions of Python and of `packages`, and the given solver."""
     return Environment(platform.python_version(), {package: version(package) for package in packages}, solver)
 
 
@@ -115,7 +115,7 @@ class SolverVersion(Value, frozen=True):
 
 
 class Environment(Value, frozen=True):
-    """The software, and for running times the computer, that computed a document.
+    """The software that computed a document; in documents about running times, also the computer.
 
     Attributes
     ----------
@@ -176,15 +176,7 @@ FaultKind = Literal["missing", "extra", "changed", "no_document", "no_copy", "ot
 
 
 class Versions(Value, frozen=True):
-    """The environment that computed the run in an evidence file, and the environment that wrote the evidence file.
-
-    Attributes
-    ----------
-    run
-        The environment that computed the run.
-    evidence
-        The environment that made the other files of the evidence file, such as pages and tables.
-    """
+    """The environment that computed the run in an evidence file, and the one that made its pages and tables."""
 
     run: Environment
     evidence: Environment

@@ -134,7 +134,7 @@ class MeasuredTable(Value, frozen=True):
 
     @property
     def primary(self) -> MeasuredColumn:
-        """The sensitive column whose gaps and ratios are tested by the rules of a check."""
+        """The sensitive column whose gaps and ratios are tested by rules that users give."""
         return next(column for column in self.sensitive if column.is_primary)
 
 

@@ -103,7 +103,7 @@ class ComparedRate:
         return self.trials.is_selected is not None
 
     def fraction(self, total: tuple[N, N], selected: tuple[N, N]) -> tuple[N, N]:
-        """Return the numbers of rows in numerator and denominator; the arguments are those of `Rows.count`."""
+        """Return the rows in numerator and denominator, from a group's rows and selected rows by label (0, 1)."""
         return (self.trials & self.outcome).count(total, selected), self.trials.count(total, selected)
 
 
@@ -163,7 +163,7 @@ class GapMetric:
         return any(rate.needs_label for rate in self.rates)
 
     def trials(self, total: tuple[int, int], selected: tuple[int, int]) -> int:
-        """Return the smallest denominator of the rates of one group; the arguments are those of `Rows.count`."""
+        """Return the smallest denominator of a group's rates, from its rows and selected rows by label (0, 1)."""
         return min(rate.trials.count(total, selected) for rate in self.rates)
 
 

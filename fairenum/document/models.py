@@ -82,7 +82,7 @@ class Incumbent(Value, frozen=True):
     is_constant
         Whether the model in use makes the same decision about all rows of the selection split.
     copies
-        Features each of which alone predicts its decisions almost perfectly, so that models can imitate it.
+        Features each of which alone almost perfectly predicts the decisions of the model in use.
     """
 
     name: str

@@ -58,9 +58,11 @@ class Option:
         Type of the keyword argument, where it is wider than the type of the field.
     alias
         Another name by which the option can be given.
-    help, doc, unset
-        The help text of the command line; the description in Python and in the JSON Schema, by default the help text;
-        the meaning of None as a default. In both texts, ``{range}`` stands for the limits.
+    help, doc
+        Description of the option on the command line, and in Python and the JSON Schema; an empty `doc` stands for
+        `help`. ``{range}`` stands for the limits.
+    unset
+        What a default of None means, in words.
     panel, flags, metavar
         The panel of the help page, the command-line flags, and the placeholder of the value.
     parse, gather
@@ -137,10 +139,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The declaration of a part: a field of a configuration that holds another configuration.
-
-    `changed` has the options of the part that are declared differently from the part's own declarations, by name.
-    """
+    """The declaration of a field that holds another configuration; `changed` has its options that are declared anew."""
 
     config: type
     doc: str
@@ -194,7 +193,7 @@ def like(config: type, name: str, default: Any = MISSING, **changes: Any) -> Any
 
 
 def part(config: type[T], doc: str, changes: Mapping[str, Mapping[str, Any]] | None = None, **defaults: object) -> T:
-    """Declare a field that holds another configuration, with other defaults and changed declarations of its options."""
+    """Declare a field that holds another configuration, with the given defaults and changes to its declared options."""
     changed = {name: replace(declared(config)[name], **change) for name, change in (changes or {}).items()}
     return field(default_factory=partial(config, **defaults), metadata={"part": Part(config, doc, changed)})
 
@@ -205,17 +204,17 @@ def mapping(**about: Any) -> Any:
 
 
 def declared(config: type) -> Mapping[str, Option]:
-    """Return the options of a configuration by name, without those of its parts."""
+    """Return the options of a configuration by name, without those of configurations that it contains."""
     return {one.name: one.metadata["option"] for one in fields(config) if "option" in one.metadata}
 
 
 def parts_of(config: type) -> Mapping[str, Part]:
-    """Return the parts of a configuration, that is the fields that hold other configurations, by name."""
+    """Return the declarations of the fields that hold other configurations, by name."""
     return {one.name: one.metadata["part"] for one in fields(config) if "part" in one.metadata}
 
 
 def all_declared(config: type) -> Mapping[str, Option]:
-    """Return the options of a configuration and of its parts by name."""
+    """Return the options of a configuration, and of the configurations that it contains, by name."""
     inner: dict[str, Option] = {}
     for one in parts_of(config).values():
         inner |= {**declared(one.config), **one.changed}
@@ -250,7 +249,7 @@ class Options:
             object.__setattr__(self, name, option.checked(name, getattr(self, name)))
 
     def but(self, **options: object) -> Self:
-        """Return a copy with some options changed, also options of its parts; refuse unknown options."""
+        """Return a copy with some options changed, also those of contained configurations; refuse unknown options."""
         options = without_aliases(type(self), options)
         parts = {name: getattr(self, name) for name in parts_of(type(self))}
         refuse_unknown(self.subject, options, [*parts, *self.options])
@@ -263,7 +262,7 @@ class Options:
 
     @property
     def options(self) -> dict[str, object]:
-        """The values of all options by name, options of its parts included."""
+        """The values of all options by name, those of contained configurations included."""
         found: dict[str, object] = {}
         for one in fields(self):  # type: ignore[arg-type]  # a configuration is a dataclass
             value = getattr(self, one.name)
@@ -291,7 +290,7 @@ def refuse_unknown(subject: str, options: Iterable[str], known: Sequence[str]) -
 
 
 def require(name: str, value: object, holds: bool, must: str) -> None:
-    """Refuse the value of an option if a condition does not hold."""
+    """Refuse the value of an option if a condition does not hold; `must` says in words which values are valid."""
     if not holds:
         raise refusal(name, must, value)
 

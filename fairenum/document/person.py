@@ -127,7 +127,7 @@ def decide_about(document: AuditDocument, values: Mapping[str, object], row: int
 
 
 def decide(panel: Panel, values: Mapping[str, object], row: int | None = None) -> Person:
-    """Return the decisions of all models of a panel about one person; `values` and `row` are as in `decide_about`."""
+    """Return the decisions of all models of a panel about one person, whose `values` are by feature."""
     features, table = panel.features, panel.table
     cells = read_cells(panel, values, is_made_up=row is None)
     unlisted = [one for one in features if _is_unlisted(one, cells[one.name])]
@@ -165,7 +165,6 @@ def read_cells(panel: Panel, values: Mapping[str, object], *, is_made_up: bool) 
 
 
 def _weighed(document: AuditDocument) -> Anatomy:
-    """Return the encoded features and the weights of the models; refuse a document without weights."""
     kernel = document.config.svm.kernel
     if kernel != "linear":
         raise ResultError(
@@ -200,7 +199,6 @@ def _cell(feature: EncodedFeature, value: object) -> Cell:
 
 
 def _is_unlisted(feature: EncodedFeature, value: Cell) -> bool:
-    """Tell whether a value is a text that has no encoded column of its own."""
     return feature.kind == "categorical" and value is not None and value not in feature.levels
 
 

@@ -59,7 +59,7 @@ class Cutoff:
 
     @classmethod
     def of(cls, text: object) -> Cutoff:
-        """Return the cutoff that a number or one of the texts ``rate=SHARE``, ``base-rate`` and ``median`` states."""
+        """Return the cutoff that is written as a number, ``rate=SHARE``, ``base-rate`` or ``median``; refuse others."""
         written = plain_number(text) if is_number(text, -HUGE, HUGE) else text  # type: ignore[arg-type]
         rule, share, value = read_rule("cutoff", written, PATTERN, "a number, rate=SHARE, base-rate or median")
         if share is not None:

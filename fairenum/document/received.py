@@ -98,7 +98,7 @@ def _obstacle_of_text(text: str) -> str | None:
 
 
 def shortened(reason: object) -> str:
-    """Return the text of an error, shortened in the middle if it is long: the end names the part of the document."""
+    """Return the text of an error; a long text loses its middle, as its end names the part of the document."""
     text = str(reason)
     half = LONGEST_REASON // 2
     return text if len(text) <= LONGEST_REASON else f"{text[:half]}...{text[-half:]}"

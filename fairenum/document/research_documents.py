@@ -279,7 +279,7 @@ class MethodSummary(Value, frozen=True):
     accuracy_change, gap_ratio
         Accuracy minus that of model 1 on the same split, and gap divided by that of model 1.
     dominates_guided
-        Share of splits in which the method dominates guided search.
+        Share of splits in which the method dominates guided search, as `MethodScore` defines it.
     """
 
     method: str
@@ -304,7 +304,7 @@ class CaseSummary(Value, frozen=True):
     not_dominated
         Share of splits in which no method dominates guided search.
     guided_fits, left_out, objective_ratio
-        As in `SplitTrial`, over all splits.
+        Medians over all splits of the numbers of the same name in `SplitTrial`.
     """
 
     case: Case
@@ -375,7 +375,7 @@ class SplitLine(Value, frozen=True):
     Attributes
     ----------
     spread
-        Difference between the first and the last objective, divided by the first.
+        Difference between the objectives of the first and the last model, divided by the first.
     best_rank, best_loss
         Rank of the model of least test loss, and its test loss divided by that of model 1.
     lower
@@ -408,7 +408,7 @@ class Refusal(Value, frozen=True):
 
 
 class SplitVariant(Value, frozen=True):
-    """Results over the splits of a table in one variant: one way to fill in details that the paper leaves open.
+    """Results over the random splits of a table in one variant: with standardised columns, or with raw columns.
 
     Attributes
     ----------
@@ -419,8 +419,8 @@ class SplitVariant(Value, frozen=True):
     loss
         By rank, the test loss divided by that of model 1.
     other_half
-        Test loss divided by that of model 1, both on one half of the test rows, for the model of least loss on the
-        other half.
+        The model of least loss on one half of the test rows is chosen; this is its loss on the other half, divided by
+        that of model 1 there, averaged over halves and splits.
     undetermined
         Share of test decisions that differ between equally optimal biases.
     time
@@ -456,10 +456,7 @@ class PrintedRun(Value, frozen=True):
 
 
 class Experiment(Value, Generic[V], frozen=True):
-    """Results on one table by variant; the first variant is the main one.
-
-    A variant is one way to fill in details that the paper leaves open.
-    """
+    """Results on one table by variant, that is by choice of scaling and C; the first variant is the main one."""
 
     rows: int
     features: int
@@ -473,7 +470,7 @@ class Experiment(Value, Generic[V], frozen=True):
 
 
 class TableExperiment(Experiment[SplitVariant], frozen=True):
-    """Results on a table that was split at random, by variant, and on one split with the paper's own algorithm."""
+    """Results on a table that was split at random; `printed` has those of the paper's own algorithm on one split."""
 
     printed: PrintedRun | None
 
@@ -483,13 +480,14 @@ class DrawLine(Value, frozen=True):
 
     Attributes
     ----------
-    tied, predictors, tied_predictors
-        Number of models that share the best objective; number of different patterns of test decisions among all models,
-        and among the models that share the best objective.
+    tied
+        Number of models that share the best objective.
+    predictors, tied_predictors
+        Number of models, with those that decide all test rows alike counted once: of all, and of the tied models.
     holding
         Number of models that count as `fairer` on the test rows and also on all rows outside training and test.
     shortfall
-        Difference between the first and the last objective, divided by the first.
+        Difference between the objectives of the first and the last model, divided by the first.
     open_rows
         Share of test decisions that differ between equally optimal biases.
     gap, clean_gap, untouched_gap
@@ -498,8 +496,8 @@ class DrawLine(Value, frozen=True):
     clean_error
         Error on the test rows of the model trained on the labels before flipping.
     fairer, fairer_than_untouched
-        Number of models with less error than model 1 on the test rows and a smaller gap there than the model trained on
-        the labels before flipping, or than the model trained without the flipped rows.
+        Number of models with less error on the test rows than model 1 and a smaller gap there: than the model trained
+        on the labels before flipping, and than the model trained without the flipped rows.
     rest_gap, rest_clean_gap
         Gap on all rows outside training and test: of model 1, and of the model trained on the labels before flipping.
     """
@@ -549,7 +547,7 @@ class PrintedDraws(Value, frozen=True):
 
 
 class DrawVariant(Value, frozen=True):
-    """Results over the draws of COMPAS in one variant: one way to fill in details that the paper leaves open.
+    """Results over the draws of COMPAS in one variant: one choice of scaling and C, which the paper leaves open.
 
     Attributes
     ----------
@@ -588,14 +586,14 @@ class Count(Value, frozen=True):
 
 
 class ClaimPart(Count, frozen=True):
-    """Numbers of trials of a claim, and of those in which it is true, in one variant of one experiment."""
+    """How often a claim is true in one variant (choice of scaling and C) of one experiment."""
 
     experiment: str
     variant: str
 
 
 class JudgedClaim(Count, frozen=True):
-    """A claim of the paper: its verdict and total count from the main variants, and the count in each variant."""
+    """A claim of the paper: how often it is true in the main variants, the verdict on that, and the same by variant."""
 
     name: str
     verdict: ClaimVerdict

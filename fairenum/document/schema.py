@@ -42,7 +42,7 @@ def schema() -> Json:
 
 
 def _described(root: object) -> Iterator[type]:
-    """Yield each struct and dataclass that occurs in a type or in the fields of these, once."""
+    """Yield, once each, the structs and dataclasses that a type consists of, at any depth."""
     pending, seen = [msgspec.inspect.type_info(root)], set[type]()
     while pending:
         found = pending.pop()

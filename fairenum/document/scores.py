@@ -109,7 +109,7 @@ class GroupTable(Value, frozen=True):
 
 
 class ChangedEstimate(Estimate, frozen=True):
-    """An estimate, and its difference to that of the reference, the model or decisions that others are compared with.
+    """An estimate, and its change from the reference: model 1, the model in use, or the first measured decisions.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class ChangedEstimate(Estimate, frozen=True):
 
 
 class GapEstimate(ChangedEstimate, frozen=True):
-    """A gap between groups, its difference to the gap of the reference, and the verdict on this difference.
+    """A gap between groups, its change from the gap of the reference, and the verdict on this change.
 
     Attributes
     ----------

@@ -78,10 +78,11 @@ class SplitOrigin(Value, frozen=True):
         Whether the column names only train and test rows, so that the selection split was drawn at random from the
         train rows.
     starts
-        The times at which selection split and holdout start, without a split that has no rows; empty unless by time.
-    group_column, members
-        The column, such as of persons, whose rows of one value stay in one split, and the number of its different
-        values; null and 0 if there is no such column.
+        The times at which the selection split and the holdout start, if they have rows; empty unless split by time.
+    group_column
+        A column, such as of persons, that keeps all rows of one value in one split; null if there is none.
+    members
+        Number of different values of that column; 0 if there is none.
     straddling
         Number of these values that have rows in more than one split, as the split column assigns them.
     """
@@ -112,7 +113,7 @@ class SplitRows(Value, frozen=True):
 
     @classmethod
     def of(cls, owners: bytes) -> SplitRows:
-        """Return the packed splits of all rows, given one byte for each row: 0 to 3, as in `packed`."""
+        """Return the packed splits of all rows, given a byte for each: 0 train, 1 selection, 2 holdout, 3 no split."""
         padded = owners + bytes(-len(owners) % 4)
         packed = bytes(a | b << 2 | c << 4 | d << 6 for a, b, c, d in zip(*[iter(padded)] * 4, strict=True))
         return cls(packed, len(owners))
@@ -225,7 +226,7 @@ class ComparedColumn(Value, frozen=True):
     Attributes
     ----------
     is_primary
-        Whether models are selected by gaps in this column, and rules of a check test these gaps.
+        Whether models are selected by gaps in this column, and rules given by users test these gaps.
     reference
         The group that the other groups are compared with.
     regrouped

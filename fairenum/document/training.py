@@ -72,10 +72,10 @@ class Decide:
 
 
 def read_rule(option: str, text: object, pattern: str, words: str) -> tuple[str, float | None, float | None]:
-    """Return the text of a rule, the share of rows that it states, and the threshold; None for what it does not state.
+    """Return the text of a rule such as ``rate=0.3``, its share of rows, and its threshold; None for what it lacks.
 
-    The first group of `pattern` matches the share, the second the threshold. A text that does not match is refused: the
-    message names `option`, and `words` describes valid texts.
+    The first group of `pattern` matches the share, the second the threshold. The error for other texts names `option`
+    and, in `words`, the valid texts.
     """
     found = re.fullmatch(pattern, text) if isinstance(text, str) else None
     if not found:

@@ -51,7 +51,7 @@ class Quantiles(Value, frozen=True):
 
 
 class Parts(Value, Generic[T], frozen=True):
-    """A pair of values: for the selection split, by which models are chosen, and for the holdout, to test them."""
+    """A value for the selection split, by which models are chosen, and one for the holdout, which tests them."""
 
     selection: T
     holdout: T

@@ -186,19 +186,19 @@ def method_title(name: str) -> str:
 
 
 def manner(*, is_randomised: bool) -> str:
-    """Return the phrase for a method that decides by chance, or for one that does not."""
+    """Return "by chance" for a method that decides at random, else "always alike"."""
     return "by chance" if is_randomised else "always alike"
 
 
 def case_title(case: Case) -> str:
-    """Return the name of a case of the comparison of mitigations."""
+    """Return the name of a case (table and options) of the comparison of mitigations."""
     columns = "with" if case.use_sensitive else "without"
     rate = ", at equal selection rates" if case.decide != "sign" else ""
     return f"{shortened(case.data, TABLE_WIDTH)}, {case.rows} training rows, {columns} the sensitive columns{rate}"
 
 
 def short_case(case: Case) -> str:
-    """Return the name of a case of the comparison of mitigations for a narrow heading."""
+    """Return the name of a case (table and options) of the comparison of mitigations, for a narrow heading."""
     used = ", sensitive columns used" if case.use_sensitive else ""
     return f"{short(case.data)}, {case.rows} rows{used}" + (", equal rates" if case.decide != "sign" else "")
 

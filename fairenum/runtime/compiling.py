@@ -66,7 +66,7 @@ class SealedFiles(IndexDataCacheFile):
 
 
 class _Part(JITCodeLibrary):
-    """The code of a part: it is only linked into other code, and no machine code is generated for it alone."""
+    """The code of a function that only compiled code calls: linked into its callers, no machine code of its own."""
 
     def add_llvm_module(self, module: ModuleRef) -> None:
         self._final_module.link_in(module)
@@ -94,7 +94,7 @@ class _Part(JITCodeLibrary):
 
 
 class _Whole(JITCodeLibrary):
-    """The code of an entry point, linked with all functions that it calls."""
+    """The code of a function that Python calls, linked with the code of all functions that it calls."""
 
     def finalize(self) -> None:
         _link(self._final_module, self._linking_libraries)
@@ -103,7 +103,6 @@ class _Whole(JITCodeLibrary):
 
 
 def _link(module: ModuleRef, libraries: Iterable[JITCodeLibrary]) -> None:
-    """Link libraries, and the parts that these call, into a module, each once."""
     waiting, linked = list(libraries), set()
     while waiting:
         library = waiting.pop()
@@ -121,7 +120,6 @@ _HASHED, _EQUAL, _CALL_TYPE = TargetConfig.__hash__, TargetConfig.__eq__, BaseFu
 
 @cache
 def _hash_of(kind: type) -> int:
-    """Return the hash of a class of compiler options, which does not depend on the options that are set."""
     return int(_HASHED(kind()))
 
 
@@ -172,7 +170,7 @@ def _quick_typing() -> Iterator[None]:
 
 
 class _EntryCompiler(Compiler):
-    """A compiler of an entry point and, as parts, of all functions that the entry point calls."""
+    """A compiler of a function that Python calls (`_Whole`) and of all functions that it calls (`_Part`)."""
 
     def _compile_core(self) -> CompileResult:  # with numba's lock on compiling held
         LOG.info("compiling %s", self.state.func_id.func_qualname)
@@ -210,7 +208,7 @@ class _Kept(FunctionCache):
         return not self._cache_file._load_index()
 
     def load_overload(self, signature: object, target: object) -> object:
-        """Return cached code, after waiting for a process that is compiling it; None if there is none."""
+        """Return cached code, after waiting for another process that compiles it; None if no code is cached."""
         kept = super().load_overload(signature, target)
         if kept is None and self.aside is not None:
             LOG.info("compiling %s in another process", self._name)
@@ -240,7 +238,7 @@ def _wait_for(process: subprocess.Popen[bytes]) -> None:
 
 
 def compile_aside(function: Callable[..., object], program: str) -> None:
-    """Start a process that compiles an entry point, unless its code is cached; `program` is Python code that calls it.
+    """Start a process that compiles `function`, unless its code is cached; `program` is Python code that calls it.
 
     A call of `function` here waits for that process, and compiles here if the process failed. No process is started
     where it would not help: with one processor, without a writable cache, with an unknown version of numba, or where
@@ -283,11 +281,9 @@ in_any_order = partial(inner, fastmath={"reassoc"})
 def entry(allocates: bool = True) -> Callable[[Function], Function]:
     """Return a decorator that compiles an entry point, a function that Python calls.
 
-    The compiled function releases the GIL, so that a waiting thread can abandon it.
-
-    The function must return plain tuples and arrays, never named tuples. Numba runs a little Python code to convert a
-    result. Ctrl-C during this code would raise a SystemError, which is turned into a KeyboardInterrupt here; during the
-    code of a named tuple it would crash the process.
+    The compiled function releases the GIL, so that a waiting thread can abandon it. It must return plain tuples and
+    arrays: Numba converts a result by Python code, in which Ctrl-C would raise a SystemError, here turned into a
+    KeyboardInterrupt; in the code of a named tuple it would crash the process.
     """
 
     def decorate(function: Function) -> Function:

@@ -22,7 +22,7 @@ def quoted(names: Iterable[str], limit: int = 6) -> str:
 
 
 def option(name: str, value: object, flag: str, *words: str) -> str:
-    """Return an option as written in Python and, in parentheses, on the command line, one flag for each word."""
+    """Return an option in Python and on the command line, with one flag for each word: ``drop=['a'] (--drop a)``."""
     flags = " ".join(f"--{flag} {shlex.quote(word)}" for word in words)
     return f"{name}={value!r} ({flags})"
 

@@ -82,7 +82,7 @@ def mapped(
 
 
 def collected(finished: Iterator[Result], report: Callable[[int], None]) -> tuple[list[Result], Cut | None]:
-    """Return the results so far, and why collecting them ended early: "time", "interrupted", or None if it did not.
+    """Return the results that an iterator yields, and what ended it early: "time", "interrupted", or None for nothing.
 
     `report` is called with the number of results so far. An interruption before the first result is raised.
     """

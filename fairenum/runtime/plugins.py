@@ -21,7 +21,7 @@ _IS_IN_PLUGIN: ContextVar[bool] = ContextVar("is_in_plugin", default=False)
 
 
 def is_in_plugin() -> bool:
-    """Tell whether the caller runs inside a plugin's code, also in an abandoned thread."""
+    """Tell whether the caller runs inside a plugin's code."""
     return _IS_IN_PLUGIN.get()
 
 

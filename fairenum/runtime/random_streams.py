@@ -1,4 +1,4 @@
-"""Random numbers by name: every use of chance has a stream of its own."""
+"""Random generators by seed and name, so that the random numbers of one use do not depend on other uses."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 
 def stream(seed: int, *name: str | int) -> np.random.Generator:
-    """Open the random numbers of one named use: the same for one seed and name, independent of all others.
+    """Return a random generator for one named use, always the same for a seed and name, independent of other names.
 
-    The name is hashed. Places counted by hand would collide, as numpy's SeedSequence ignores trailing zeros: [7] and
-    [7, 0] are one seed. The seed alone, without a name, draws the rows of splits and trials. Attacks and the paper's
-    experiments keep [seed, 1] and [seed, 2], so that their published draws stay as they are.
+    The name is hashed, as numbers could collide: numpy's SeedSequence ignores trailing zeros, so [7] and [7, 0] are one
+    seed. The seed without a name draws the rows of splits and trials. Attacks and the paper's experiments use [seed, 1]
+    and [seed, 2] instead, so that their published draws stay as they are.
     """
     if not name:
         return np.random.default_rng(seed)
