@@ -281,10 +281,10 @@ class AuditResult(Result):
         write_atomically(path, dumps(pipeline))
 
     def standing(self, rank: int) -> Literal["proposed", "candidate", "model 1"]:
-        """Return the status of a model: proposed, candidate or model 1.
+        """Return the status of the model of a rank: "proposed", "candidate" or "model 1".
 
-        Only the selected model can be proposed. Model 1, the best one, is "model 1" unless models are compared with the
-        model in use; then it is a proposed model or a candidate like any other.
+        Only the selected model can be proposed. Model 1, the best one, has the status "model 1" unless models are
+        compared with the model in use; then it is proposed or a candidate like any other.
         """
         if self.model(rank).rank == self.document.reference.rank:
             return "model 1"
@@ -315,7 +315,7 @@ class AuditResult(Result):
         budget: Budget | None = None,
         **options: object,
     ) -> Self:
-        """Return the result with the effect of simulated label flips; see `fairenum.attack.simulation.attacked`."""
+        """Return the result with a simulation of label flips added; see `fairenum.attack.simulation.attacked`."""
         from fairenum.attack.simulation import attacked
 
         if self.live is None:
@@ -466,7 +466,7 @@ def select(
 
 
 def with_options(config: AuditConfig | None, options: AuditOptions) -> tuple[AuditConfig, object]:
-    """Return the configuration with the options applied, and the model in use if it was given as a Python object."""
+    """Return a pair: the configuration with the options applied, and the model in use if it is a Python object."""
     is_object = not isinstance(options.get("incumbent"), str | None)
     incumbent_object = options.pop("incumbent") if is_object else None
     return (config or AuditConfig()).but(**options), incumbent_object
@@ -475,7 +475,7 @@ def with_options(config: AuditConfig | None, options: AuditOptions) -> tuple[Aud
 def changed_tolerances(
     last: Tolerances, table: TableFacts, guards: Sequence[str] | str, changes: Mapping[str, object]
 ) -> Tolerances:
-    """Return the last tolerances with guardrails and changed values applied; a value of None changes nothing."""
+    """Return the tolerances `last` with the given guardrails and changes; a change to None has no effect."""
     given = {name: value for name, value in changes.items() if value is not None}
     kept = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
     refuse_unknown_columns(kept, [column.column for column in table.sensitive])

@@ -35,7 +35,7 @@ class ReaderMissing(FileUnreadable):
 
 
 class NotUtf8(FileUnreadable):
-    """The encoding of a text file cannot be detected."""
+    """A text file is neither UTF-8, nor UTF-16 with its byte order mark, nor Windows-1252."""
 
 
 class WrongDelimiter(FileUnreadable):

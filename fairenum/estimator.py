@@ -210,7 +210,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         audited: npt.ArrayLike | Matrix | None,
         k: int | None,
     ) -> tuple[DistinctModels, Callable[[Model], Model]]:
-        """Return the iterator over models, and a function that restates a model in the caller's rows and classes."""
+        """Return the iterator over models, and a function that restates a model with the caller's rows and classes."""
         rows = self._checked(X, y, sample_weight)
         watched = rows.X if audited is None else self._table(audited)
         svm, used = self._svm(), rows.used
@@ -225,7 +225,6 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return DistinctModels(enumeration, self.distinct, watched, k, self.min_difference, self.patience), present
 
     def _table(self, X: npt.ArrayLike | Matrix) -> Matrix:
-        """Validate rows that are not for training, and return them as a matrix."""
         return as_matrix(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False))
 
     def _checked(self, X: npt.ArrayLike | Matrix, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> _Rows:
@@ -275,7 +274,6 @@ class _Rows:
 
     @property
     def used(self) -> IntArray:
-        """Positions of the rows whose weight is not 0."""
         return np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights)
 
 
@@ -299,7 +297,7 @@ def _by_rows(
 ) -> Model:
     """Return a model of merged identical rows as a model of single rows.
 
-    The dual variable of an example is given to its first rows; of those that are left out, the last rows are named.
+    Of identical rows, the first get the dual variable of their example, and the last count as left out.
     """
     alpha = np.zeros(problem.size)
     left_out = dict.fromkeys(np.setdiff1d(np.arange(problem.size), np.concatenate(rows_of)).tolist(), 1)

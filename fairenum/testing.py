@@ -130,7 +130,7 @@ def _judged(
     sensitive: Names,
     measuring: MeasureArguments,
 ) -> AuditResult | MeasureResult:
-    """Return `data` if it is a result already, else measure the table and return that result."""
+    """Return `data` if it is a result already; otherwise measure the table, and return the result."""
     from fairenum.api import measure
     from fairenum.tables.naming import listed
 

@@ -1,6 +1,6 @@
 """Defences against flipped training labels, by a defender who does not know which labels were flipped.
 
-A defence is a function of an `Aftermath` that returns a boolean for each holdout row: True if it is decided favourably.
+A defence is a function of an `Aftermath` that returns its decisions: for each holdout row, True if favourable.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NEIGHBOURS = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aftermath:
-    """The data of a defender: training rows with flipped labels, other rows, models, and settings."""
+    """The data of a defender: training rows with flipped labels, selection and holdout rows, models, and settings."""
 
     train: EncodedRows  # the training rows, with the labels after the attack
     selection: EncodedRows | None  # rows with true labels, to choose models by; None if there are none
@@ -60,14 +60,14 @@ Defence = Callable[[Aftermath], BoolArray]
 
 
 def knn_relabelling(after: Aftermath) -> BoolArray:
-    """Decide by an SVM trained on the majority label of each row's ten nearest neighbours (Paudice et al., 2018)."""
+    """Decide by an SVM trained on rows relabelled by their ten nearest neighbours (Paudice et al., 2018)."""
     X, y = dense(after.train.X), after.train.y
     votes = np.array([y[nearest_rows(X, row)].sum() for row in range(len(y))])
     return after.refit(np.arange(len(y)), np.where(votes == 0.0, y, np.sign(votes)))
 
 
 def nearest_rows(X: FloatArray, row: int) -> IntArray:
-    """Return the ten rows nearest to a row; rows at equal distances, up to rounding, are ordered by row number."""
+    """Return the numbers of the ten rows nearest to a row, itself excluded; ties are ordered by row number."""
     squares = np.round(np.square(X - X[row]).sum(axis=1), ROUNDING_DIGITS)
     squares[row] = np.inf
     return np.argsort(squares, kind="stable")[: min(NEIGHBOURS, len(X) - 1)]
@@ -90,7 +90,7 @@ def fairest_listed(after: Aftermath) -> BoolArray:
 def fairest_guided(after: Aftermath) -> BoolArray:
     """Decide by the fairest model of a guided search, chosen by the same rules as in an audit.
 
-    The search merges identical rows, and may leave out some of them, even if the SVM settings do not merge them.
+    The search merges identical rows into one example and may leave out some of these rows, whatever the SVM settings.
     """
     problem = pose(after.train.X, after.train.y, replace(after.svm, rows=False)).problem
     chosen, _ = search_fairest(problem, after.chosen_by, after.tolerances, solver=after.svm.solver)

@@ -60,7 +60,7 @@ class Scene:
     def flippable(self, direction: int = 0) -> BoolArray:
         """Return a boolean for each training row: True if its label may be flipped.
 
-        The label after the flip must be that of the scene's `direction` or, if this is 0, of the one given.
+        The label after the flip must be the scene's `direction` or, if that is 0, the argument; 0 allows both labels.
         """
         wanted = self.direction or direction
         return np.ones(len(self.train), dtype=np.bool_) if wanted == 0 else self.train.y == -wanted
@@ -68,7 +68,7 @@ class Scene:
     def candidates(self, allowed: BoolArray, budget: int, what: str) -> IntArray:
         """Return the numbers of the allowed rows, in random order; refuse a budget that is larger than their number.
 
-        `what` describes the rows in the message.
+        `what` describes the allowed rows in the message of the refusal.
         """
         rows = np.flatnonzero(allowed)
         if len(rows) < budget:
@@ -79,7 +79,7 @@ class Scene:
         return np.random.default_rng([self.seed, 1]).permutation(rows)
 
     def fit(self, y: FloatArray | None = None) -> Model:
-        """Return the best model of the training rows, with the given labels instead of their own, if any."""
+        """Return the best model of the training rows; `y`, if given, replaces their labels."""
         labels = self.train.y if y is None else y
         return EnumSVC.of(self.svm).fit(self.train.X, labels).models_[0]
 
@@ -116,10 +116,7 @@ class FlippableSvm:
         return self._walked(solution, row) or self._solved_anew(solution, row)
 
     def _walked(self, solution: Solution, row: int) -> Solution | None:
-        """Return the solution with one more label flipped, found along exact solution paths.
-
-        None if the solver does not support this, or fails because of rounding errors.
-        """
+        """Return the solution with one more label flipped, along exact solution paths; None if the solver cannot."""
         workspace, twin = self._workspace, row + self.rows
         if not workspace.admits:
             return None

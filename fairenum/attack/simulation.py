@@ -103,7 +103,6 @@ def _point(records: Iterable[TrialRecord], strategy: str, flips: float, config: 
 def _paired(
     records: Iterable[TrialRecord], strategy: str, flips: float
 ) -> tuple[Sequence[Measured], Sequence[Attacked]]:
-    """Return the measures before and after this attack, of all trials in which the attack was made."""
     pairs = [
         (record.clean, attack)
         for record in records
@@ -126,10 +125,6 @@ def _levels(measured: Sequence[Measured], level: float) -> Levels:
 
 
 def _recovery(attacks: Sequence[Attacked], gap_change: FloatArray, level: float) -> Recovery:
-    """Return how often a listed model has a gap no larger than before the attack, and no more error than model 1.
-
-    This is also measured among the trials in which the attack raised the gap.
-    """
     ranks = _column(attack.recovery.rank for attack in attacks)
     is_recovered = ~np.isnan(ranks)
     return Recovery(
@@ -154,7 +149,7 @@ def _detection(detected: Sequence[TrialDetection], level: float) -> Detection | 
 
 
 def _defence(name: str, attacks: Sequence[Attacked], level: float) -> DefenceSummary:
-    """Return a summary of one defence; changes are differences to the model of the same trial without defence."""
+    """Return a summary of one defence, with its changes of gap and error against the undefended models."""
     done = [attack for attack in attacks if attack.defences[name].failure is None]
     failures = [failure for attack in attacks if (failure := attack.defences[name].failure) is not None]
     gaps = _column(attack.defences[name].gap for attack in done)
@@ -172,7 +167,6 @@ def _defence(name: str, attacks: Sequence[Attacked], level: float) -> DefenceSum
 
 
 def _columns(measured: Sequence[Measured]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return three arrays with one number for each trial: gap, error, and gap on the training rows."""
     return (
         _column(one.gap for one in measured),
         _column(one.error for one in measured),
@@ -181,7 +175,6 @@ def _columns(measured: Sequence[Measured]) -> tuple[FloatArray, FloatArray, Floa
 
 
 def _column(values: Iterable[float | None]) -> FloatArray:
-    """Return the values of all trials as an array, with NaN for None."""
     return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
 
 
@@ -302,10 +295,7 @@ def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
 
 
 def _target(dataset: Dataset, groups: Groups, asked: str | None) -> str:
-    """Return the name of the target group: the one asked for, or by default that of the lowest base rate.
-
-    The base rate is the share of favourable labels; only groups that are compared are targets by default.
-    """
+    """Return the target group: `asked` or, if None, the compared group with the lowest share of favourable labels."""
     if asked is None:
         favoured = np.bincount(groups.codes, weights=dataset.y, minlength=len(groups.names)) / groups.sizes
         return groups.names[int(np.where(groups.compared, favoured, np.inf).argmin())]
@@ -369,13 +359,12 @@ def attacked(
 
 
 def _compared(state: RunState) -> Dataset:
-    """Return the audited table with the primary column as its only sensitive column, if there is one."""
     dataset, primary = state.division.dataset, state.division.primary
     return dataset if primary is None else replace(dataset, sensitive=(primary,))
 
 
 def _config(document: AuditDocument, state: RunState) -> AttackConfig:
-    """Return options of a simulation; those that an audit also has are taken from the given audit."""
+    """Return the options of a simulation; those that audits have, too, are taken from the given audit."""
     shared = {option.name for option in fields(AttackConfig)} & {option.name for option in fields(state.asked)}
     found = document.config.svm
     svm = replace(state.asked.svm, C=found.C, class_weight=found.class_weight)

@@ -26,10 +26,7 @@ MOST_ROUNDS = 100  # iterations of `alfa`, which usually ends after a few
 
 
 def paper(scene: Scene, budget: int) -> IntArray:
-    """Return random rows with a favourable label in the target group, or an unfavourable label in another group.
-
-    This is the attack in the paper.
-    """
+    """Return random rows as in the paper: favourable labels in the target group, unfavourable ones in other groups."""
     allowed = (scene.in_target == (scene.train.y > 0)) & scene.flippable()
     return scene.candidates(allowed, budget, "rows whose label speaks against the prejudice")[:budget]
 
@@ -88,7 +85,8 @@ def _greedy(
 ) -> tuple[BoolArray, list[int]]:
     """Return the rows that a greedy search flips, as a boolean for each training row and as numbers in order.
 
-    Each step flips the row of largest resulting gap, then headway, or without `by_gap` the row of largest headway.
+    Each step flips the row after whose flip the gap is largest, ties broken by headway (see `greedy_parity`); without
+    `by_gap`, the row of largest headway.
     """
     flipped = np.zeros(len(scene.train), dtype=np.bool_)
     prejudice = _regret(scene, svm, svm.solve(scene.in_target == (scene.train.y > 0)))
@@ -108,12 +106,11 @@ def _greedy(
 
 
 def _gaps(scene: Scene, values: FloatArray) -> FloatArray:
-    """Return the gap of each model on the scene's `watched` rows, given its decision values; 0 if it is undefined."""
     return np.nan_to_num(np.round(scene.watched.gaps(values, scene.metric), ROUNDING_DIGITS))
 
 
 def _kinds(scene: Scene, allowed: BoolArray) -> IntArray:
-    """Return the numbers of the allowed rows, and of identical ones, whose flips have equal effects, only the first."""
+    """Return the numbers of the allowed rows, but only the first of identical rows, as their flips are equivalent."""
     rows = np.flatnonzero(allowed)
     return rows[merge_identical(scene.train.X[rows], scene.train.y[rows]).first]
 
@@ -142,7 +139,7 @@ def alfa(scene: Scene, budget: int) -> IntArray:
 
 
 def _regret(scene: Scene, svm: FlippableSvm, solution: Solution) -> FloatArray:
-    """Return for each row the weighted hinge loss of its flipped label minus that of its own, under a solution."""
+    """Return for each row its hinge loss with the flipped label minus that with its own, with class weights."""
     values = scene.train.y * svm.decide(solution, scene.train.X)
     own, other = np.split(svm.weights, 2)
     return np.asarray(other * np.maximum(0.0, 1.0 + values) - own * np.maximum(0.0, 1.0 - values))

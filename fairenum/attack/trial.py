@@ -45,11 +45,12 @@ from fairenum.tables.groups import named_groups
 
 
 def recovery(gaps: FloatArray, errors: FloatArray, is_constant: BoolArray, clean_gap: float | None) -> RecoveryRanks:
-    """Return the rank of the first listed model that is as fair as the model before the attack; None if there is none.
+    """Return the rank of the first listed model that is as fair as the model before the attack.
 
-    Its gap must be no larger than `clean_gap`, the gap of that model, and its error no larger than that of the first
-    listed model; for `paper_rank`, both must be smaller. Models that decide all rows alike do not count. `gaps` and
-    `errors` are those of the listed models on the holdout.
+    Its gap must be no larger than `clean_gap`, the gap of the model before the attack, and its error no larger than
+    that of the first listed model; for the result's `paper_rank`, both must be smaller. A rank is None if there is no
+    such model. Models that decide all rows alike do not count. `gaps` and `errors` are those of the listed models on
+    the holdout.
     """
     if clean_gap is None:
         return RecoveryRanks()
@@ -67,7 +68,7 @@ def _first(marks: BoolArray) -> int | None:
 def detection(
     models: tuple[Model, ...], gaps: FloatArray, is_constant: BoolArray, train: EncodedRows, flipped: IntArray
 ) -> TrialDetection | None:
-    """Return precision and recall of the rows that fairer models leave out as a guess of the flipped rows.
+    """Return how well the rows that fairer models leave out match the flipped rows: precision and recall.
 
     Fairer models are those with a smaller gap than the first; the result is None if they leave out no rows. Which of
     several identical rows is left out is arbitrary, so each counts as the share of flipped rows among them. `train` has
@@ -155,7 +156,7 @@ def _message(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Draw:
-    """The encoded rows of a trial, and gap and error of the best model before any attack (`clean`)."""
+    """The encoded rows of a trial and, as `clean`, the gap and the error of the best model before any attack."""
 
     scene: Scene
     selection: EncodedRows | None
@@ -206,7 +207,6 @@ class _Draw:
         )
 
     def _listed(self, poisoned: EncodedRows) -> tuple[Model, ...]:
-        """Return the best models of the training rows with flipped labels, best first."""
         config, audited = self.config, distinct(self.holdout.X)
         svm = EnumSVC.of(config.svm, config.k, config.distinct, config.min_difference, config.patience)
         return tuple(svm.fit(poisoned.X, poisoned.y, audited=audited).models_)
@@ -233,6 +233,5 @@ def _train_gap(model: Model, scene: Scene) -> float | None:
 
 
 def _gap_and_error(values: FloatArray, rows: EncodedRows, metric: Gap) -> tuple[float | None, float | None]:
-    """Return gap and error of one model on some rows, given its decision values or their signs."""
     scores = score(rows.decisions(values[None]))
     return plain(getattr(scores.gaps, metric)[0]), plain(scores.overall.error[0])

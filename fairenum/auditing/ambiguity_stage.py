@@ -70,7 +70,7 @@ def encoded(features: tuple[EncodedFeature, ...], person: Person) -> FloatArray:
 
 
 def with_flip_price(document: AuditDocument, person: Person, division: Division, training: Training) -> Person:
-    """Return a person with the flip price of model 1's decision; it names no training rows of a redacted document."""
+    """Return a person with the flip price of model 1's decision; for a redacted document, without training rows."""
     row = encoded(division.encoding.described(), person)
     found = flip_price(division, training, row, document.config.eps, document.first.cut)
     if document.is_redacted:
@@ -81,10 +81,11 @@ def with_flip_price(document: AuditDocument, person: Person, division: Division,
 def flip_price(
     division: Division, training: Training, row: FloatArray, eps: float, threshold: float
 ) -> PersonFlipPrice:
-    """Return the flip price of a person's decision, and the range of decision values of near-optimal SVMs.
+    """Return the least relative loss at which some SVM reverses model 1's decision about a person (flip price).
 
-    `row` is the encoded person, shape (1, encoded columns). SVMs count as near-optimal up to the relative loss `eps`.
-    `threshold` is the decision value from which model 1 decides favourably; it is applied to every other SVM, too.
+    The range of the person's decision values over near-optimal SVMs, those up to the relative loss `eps`, is returned
+    with it. `row` is the encoded person, shape (1, encoded columns). `threshold` is the decision value from which model
+    1 decides favourably; it is applied to every other SVM, too.
     """
     nearest = flipping_plane(training.problem, training.best, row, threshold=threshold)
     model = _flipping(nearest, division, training)
@@ -110,7 +111,7 @@ def _flipping(found: FlippingPlane, division: Division, training: Training) -> F
 
 
 def _weights(weights: FloatArray, division: Division, training: Training) -> tuple[WeightChange, ...]:
-    """Return the feature weights that differ most from those of model 1, largest difference first."""
+    """Return the largest differences between the given feature weights and those of model 1, largest first."""
     first = model_of(training.problem, training.best, 1, training.best.certificate.objective).plane
     features = division.encoding.described()
     columns = [(one.name, level) for one in features for level in (one.columns or (None,))]
@@ -156,7 +157,7 @@ def bias_range(problem: SvmProblem, best: Solution, eps: float) -> tuple[float, 
 
 
 def _last_within(is_within: Callable[[float], bool], start: float, step: float) -> float:
-    """Return the bias farthest from `start` in the direction of `step` that is allowed; found by bisection."""
+    """Return the farthest bias from `start`, in the direction of `step`, for which `is_within` is true."""
     inside, outside = start, start + step
     for _ in range(FARTHEST):
         if not is_within(outside):
@@ -174,7 +175,7 @@ BEYOND = 1.001  # prices are searched a little beyond the last tolerance: a pric
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPrices:
-    """The examined rows of the holdout, in its order, with bounds on their flip prices."""
+    """The examined rows of the holdout, in the order of the holdout, with bounds on their flip prices."""
 
     places: IntArray  # positions of the rows in the holdout
     # low, high: proven bounds on the flip price of each row
@@ -186,7 +187,7 @@ class RowPrices:
 
     @property
     def changed(self) -> BoolArray:
-        """Whether a listed model within eps decides a row differently from model 1, shape (models within eps, rows)."""
+        """Whether a model of loss within eps decides a row differently from model 1, shape (such models, rows)."""
         decided = self.values >= 0.0
         return np.asarray(decided[self.is_within] != decided[0])
 
@@ -222,7 +223,7 @@ def holdout_prices(state: RunState) -> RowPrices | None:
 
 
 def ambiguity_facts(state: RunState, found: RowPrices) -> AmbiguityFacts:
-    """Return the shares of examined rows that some SVM within the eps of the audit decides differently from model 1."""
+    """Return the shares of examined rows that SVMs within the audit's allowed loss decide unlike model 1."""
     division, config = state.division, state.config
     checked = _Counting(division, found, config)
     return AmbiguityFacts(
@@ -248,14 +249,12 @@ class _Counting:
     config: AuditConfig
 
     def rows(self, groups: Groups | None = None) -> Decisions:
-        """Return model 1's decisions about the examined rows, with the groups of a column or all in one group."""
         holdout, places = self.division.holdout, self.found.places
         kept = holdout if len(places) == len(holdout) else holdout.take(places)
         own = Groups.everyone(len(places)) if groups is None else groups.take(self.division.rows["holdout"][places])
         return replace(kept.decisions(self.found.values[:1]), groups=own)
 
     def overall(self) -> FlippedShare:
-        """Return the flipped share of all examined rows."""
         rows = self.rows()
         share_of = flippable_shares(
             rows, self.found.low, self.found.high, [self.config.eps], self.config.confidence
@@ -296,7 +295,7 @@ class _Counting:
         )
 
     def _counts(self, rows: Decisions) -> list[tuple[int, int, int]]:
-        """Return for each group the numbers of rows, of rows proven to flip, and of rows where nothing is proven."""
+        """Return three numbers for each group: rows, rows proven to be flipped, and rows with nothing proven."""
         codes, names, eps = rows.groups.codes, rows.groups.names, [self.config.eps]
         is_flipped, is_possible = (flipped(prices, eps)[0] for prices in (self.found.high, self.found.low))
         marks = (np.ones(len(codes)), is_flipped, is_possible & ~is_flipped)
@@ -304,7 +303,6 @@ class _Counting:
         return list(zip(*counts, strict=True))
 
     def _listed(self, rows: Decisions) -> FloatArray:
-        """Return the share of each group that at least one listed model within eps decides differently from model 1."""
         is_flipped = np.asarray(self.found.changed.any(0, keepdims=True), dtype=np.uint8)
         return np.asarray(score(replace(rows, predictions=is_flipped)).by_group.selection_rate[0])
 
@@ -315,10 +313,10 @@ def _share(found: BoundedShare, place: int | tuple[int, int]) -> flip_facts.Boun
 
 
 def _discrepancy(state: RunState, found: RowPrices, checked: _Counting) -> Discrepancy:
-    """Return the largest share of examined rows that one near-optimal model decides differently from model 1.
+    """Return the largest share of examined rows that one tried model decides differently from model 1.
 
-    The models tried are the listed ones, and model 1 with the lowest and the highest allowed bias. An upper bound over
-    all near-optimal models is returned with the share.
+    Tried are the listed models within the allowed loss, and model 1 with its lowest and highest allowed bias. An upper
+    bound over all near-optimal models is returned with the share.
     """
     eps, first, training = state.config.eps, found.values[0], state.training
     biases = np.array(bias_range(training.problem, training.best, eps)) - state.listing.models[0].intercept

@@ -1,8 +1,8 @@
 """The models that a choice is made from, and the status of every guardrail for the selected model.
 
-Confidence intervals of the guarded quantities are pointwise, or simultaneous over all models if the holdout was seen
-before the choice. A change between two models has no interval if the document does not say which decisions they share;
-its guardrail is then judged by the measured value.
+A guardrail is a limit on a measured quantity. Confidence intervals of these quantities are pointwise, or simultaneous
+over all models if the holdout was seen before the choice. A change between two models has no interval if the document
+does not say which rows both select; its guardrail is then judged by the measured value.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Candidates:
 
 
 def candidates_of(document: AuditDocument) -> Candidates:
-    """Return the candidates of a choice that a document holds."""
+    """Return the models of a document that a choice is made from."""
     incumbent = document.incumbent if document.is_against_incumbent else None
     return Candidates(document.models, document.dataset.sensitive, incumbent, document.is_exploratory)
 
@@ -112,7 +112,7 @@ def _trials(grouping: SensitiveColumn, counts: Confusion, part: Part) -> dict[Su
 
 
 def with_guards(selection: Selection, candidates: Candidates, confidence: float) -> Selection:
-    """Return a judged choice with the status of every guardrail, and whether its model is proposed."""
+    """Return a judged choice with two fields set: the status of every guardrail, and whether its model is proposed."""
     checked = selection.but(guards=guard_checks(candidates, selection, confidence))
     return checked.but(proposal=proposal_of(checked, is_exploratory=candidates.is_exploratory))
 
@@ -130,8 +130,6 @@ def guard_checks(candidates: Candidates, selection: Selection, confidence: float
 
 
 class _Case(NamedTuple):
-    """One guarded quantity of the selected model: its value on both splits, and its status."""
-
     subject: Subject
     selection: float
     holdout: Estimate
@@ -181,7 +179,7 @@ class _GuardJudge:
             yield _Case(subject, chosen_by, found, status(guard, found), float(beyond(guard, np.array(value))))
 
     def _own(self, subject: Subject) -> Estimate | None:
-        """Return the confidence interval of a quantity of the selected model; None if it is not known."""
+        """Return a quantity of the selected model with its confidence interval; None if that is not known."""
         if subject.column is None:
             return self._chosen.measure(subject.measure)
         scores = self._chosen.by_column[subject.column]
@@ -194,7 +192,7 @@ class _GuardJudge:
         return estimate(float(interval.estimate), float(interval.lower), float(interval.upper))
 
     def _change(self, subject: Subject) -> Estimate | None:
-        """Return the confidence interval of a quantity's change from the reference model; None if it is not known."""
+        """Return a quantity's change from the reference model with its interval; None if that is not known."""
         if subject.measure in GAPS and subject.column is not None:
             own = self._chosen.by_column[subject.column].gap(subject.measure)
             return self._strip.get((subject.measure, subject.column), own.change)
@@ -204,9 +202,9 @@ class _GuardJudge:
         return changes.get(subject.measure)
 
     def _rate_change(self, subject: Subject) -> Estimate | None:
-        """Return the confidence interval of the change of a selection rate, of one group or of all rows.
+        """Return the change of a selection rate, of one group or of all rows, with its confidence interval.
 
-        It needs the number of rows that both models select; None if that is not known, or rows are weighted.
+        None if rows are weighted, or if the document does not say how many rows both models select.
         """
         column = subject.column or next(iter(self._sensitive), None)
         if column is None:
@@ -243,6 +241,5 @@ def status(guard: Guard, found: Estimate) -> GuardStatus:
 
 
 def _is_all_beyond(guard: Guard, ends: Sequence[float]) -> bool:
-    """Tell whether the whole interval between two ends is above the upper or below the lower limit."""
     is_above = guard.high is not None and round(min(ends) - guard.high, ROUNDING_DIGITS) > 0.0
     return is_above or (guard.low is not None and round(guard.low - max(ends), ROUNDING_DIGITS) > 0.0)

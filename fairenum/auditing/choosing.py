@@ -34,7 +34,7 @@ PERFORMANCE = Subject("performance")
 def judge_by_fresh_holdout(
     selection: Selection, candidates: Candidates, scored_set: ScoredSet, config: AuditConfig
 ) -> Selection:
-    """Return the first choice of a run with its changes and verdicts on the holdout.
+    """Return the first choice of a run with its changes of gap and performance, and verdicts, on the holdout.
 
     They are for the chosen model alone or, if the holdout took part in the choice, simultaneous over all models.
     """
@@ -58,7 +58,7 @@ def judge_by_fresh_holdout(
 
 
 def judge_by_seen_holdout(selection: Selection, candidates: Candidates, config: AuditConfig) -> Selection:
-    """Return a choice made after the holdout was seen, with changes and verdicts simultaneous over all models."""
+    """Return a choice made after the holdout was seen, with verdicts that are simultaneous over all models."""
     selection = selection.but(is_in_sight=True)
     if selection.outcome != "selected" or selection.rank is None:
         return selection.but(confirmed=_confirmed(selection, candidates))
@@ -74,7 +74,7 @@ def strip_alone(
     """Return the gap changes of the selected model with intervals and verdicts for this model alone.
 
     The gap that the choice is to reduce (the claim) comes first and gets the share `CLAIM` of the error probability.
-    The other gaps divide the rest, and half of the claim's share if the claim has a clear verdict.
+    The other gaps divide the rest and, if the claim has a clear verdict, also half of the claim's share.
 
     `strip` has one change for each gap and sensitive column; its intervals and verdicts are replaced. `decisions` are
     those of all models about the holdout, by sensitive column; `place` is the index of the selected model among them.
@@ -105,7 +105,7 @@ def strip_alone(
 
 
 def strip_cells(columns: Iterable[str], primary: str | None, metric: Gap) -> list[tuple[str, Gap]]:
-    """Return all pairs of sensitive column and gap: first `metric` in the primary column, then that column's others."""
+    """Return all pairs of sensitive column and gap: the primary column first, and there `metric` first."""
     cells = [(column, gap) for column in sorted(columns, key=lambda column: column != primary) for gap in GAPS]
     return sorted(cells, key=lambda cell: cell != (primary, metric))
 
@@ -142,7 +142,7 @@ def _with_gains(
     performance: Estimate,
     accuracy: Estimate,
 ) -> Selection:
-    """Return a selection with the changes of gap, performance and accuracy on both splits, and the verdict."""
+    """Return a selection with its changes of gap, performance and accuracy, and the verdict on the gap."""
     scores = candidates.model(selection.rank or 1).scores
     gaps = Parts(*(part.gap(selection.tolerances.metric) for part in (scores.selection, scores.holdout)))
     claim = next((cell for cell in strip if cell.is_claim), None)
@@ -159,10 +159,7 @@ def _with_gains(
 
 
 def _confirmed(selection: Selection, candidates: Candidates) -> tuple[int, ...]:
-    """Return the ranks of unselected candidates that the holdout shows to be fairer than the reference model.
-
-    The verdicts are simultaneous over all models.
-    """
+    """Return the ranks of unselected candidates that the holdout shows to be fairer than the reference model."""
     metric = selection.tolerances.metric
     return tuple(
         rank
@@ -173,9 +170,9 @@ def _confirmed(selection: Selection, candidates: Candidates) -> tuple[int, ...]:
 
 
 def _observed(changes: Parts[Estimate]) -> Estimate:
-    """Return the change on the holdout minus the change on the selection split.
+    """Return the selected model's change of gap on the holdout minus its change of gap on the selection split.
 
-    The subtrahend is a known number, so the interval is that of the change on the holdout, shifted.
+    The second change counts as a known number, so the interval is that of the first, shifted.
     """
     shown = changes.selection.value
     ends = (changes.holdout.value, changes.holdout.low, changes.holdout.high)
@@ -265,7 +262,6 @@ def target_of(reference: Measured) -> IncumbentTarget:
 
 
 def _gaps(models: Measured) -> FloatArray:
-    """Return for each model the gap by which models are selected; NaN without a sensitive column."""
     unknown = np.full(len(models.is_constant), np.nan)
     return models.values.get(Subject(models.metric, models.primary), unknown)
 
@@ -303,7 +299,7 @@ def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | No
 
 
 def with_selection(document: AuditDocument, selection: Selection, **details: object) -> AuditDocument:
-    """Return the document with another selection; `details` are further fields, tables and warnings are renewed."""
+    """Return the document with another selection and the fields `details`; tables and warnings are made again."""
     tables = shortlist_tables(document.dataset, shortlisted(document.members, selection), document.config)
     fresh = document.but(selection=selection, **tables, **details)
     return fresh.but(warnings=cautions(fresh))

@@ -72,7 +72,7 @@ def _values(model: Model, watched: Watched) -> FloatArray:
 
 
 def _core(first: Model, model: Model, watched: Watched, division: Division, training: Training) -> Core:
-    """Return the fewest training rows found that, left out, keep the share `SHARE` of the gain; with their effect."""
+    """Return the smallest set found of training rows to leave out that keeps the share `SHARE` of the fairness gain."""
     problem, start = training.problem, _gap(first, watched)
     core = smallest_core(
         training.workspace,
@@ -95,7 +95,7 @@ def _core(first: Model, model: Model, watched: Watched, division: Division, trai
 
 
 def _importance(model: Model, watched: Watched) -> FloatArray:
-    """Return for each training example an estimate of how much its return to training would add to the gap."""
+    """Return for each training example an estimate of how much the gap would rise if it were put back."""
     problem, values = model.problem, _values(model, watched)
     slope = watched.slope(values, float(values.std()) or 1.0, 0.0)
     influence = Influence(problem, watched.rows.X)
@@ -108,7 +108,7 @@ def few_valued(columns: tuple[Column, ...]) -> tuple[Column, ...]:
 
 
 def clusters(model: Model, division: Division, training: Training, columns: tuple[Column, ...]) -> list[Cluster]:
-    """Return clusters of the left-out rows, one for each label and group, with the values that most of it share.
+    """Return clusters of the left-out rows, one for each label and group, with the values that most rows of it share.
 
     If m of n identical rows are left out, each of the n rows counts as m/n.
     """
@@ -233,7 +233,6 @@ def flipped_rows(
 
 
 def _by_group(groups: Groups, gained: BoolArray, lost: BoolArray) -> tuple[GroupFlips, ...]:
-    """Return for each group the numbers of rows whose decision becomes favourable, and unfavourable."""
     counts = [np.bincount(groups.codes, one, len(groups.names)).astype(int) for one in (gained, lost)]
     return tuple(
         GroupFlips(name, int(groups.sizes[code]), int(counts[0][code]), int(counts[1][code]))

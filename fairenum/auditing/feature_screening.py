@@ -34,7 +34,7 @@ Codes = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Training rows to learn from and selection rows to measure on: indices within the split, and in the table."""
+    """Training rows to learn from and selection rows to measure on: indices in their split, then in the table."""
 
     train: IntArray
     measured: IntArray
@@ -71,9 +71,9 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
 
 
 def copies_of(incumbent: IncumbentDecisions, division: Division, config: AuditConfig) -> tuple[str, ...]:
-    """Return the names of features of which each alone reproduces the decisions of the model in use.
+    """Return the names of the features that, each alone, reproduce the decisions of the model in use.
 
-    A numeric feature reproduces them by one threshold, a categorical one by a decision for each text.
+    A numeric feature does so by one threshold, a categorical one by a decision for each text.
     """
     rows, bits = _Rows.drawn(division, config), incumbent.bits.astype(np.intp)
     found = _lookalikes(_learned_from(division), rows, bits[rows.train_rows], bits[rows.measured_rows])
@@ -132,7 +132,7 @@ def _by_number(known: NDArray[np.generic], classes: Codes, others: NDArray[np.ge
 
 
 def _by_text(known: NDArray[np.generic], classes: Codes, others: NDArray[np.generic]) -> FloatArray:
-    """Return class shares among known rows of the same text, shrunk towards the overall shares.
+    """Return for each text of `others` the class shares among known rows of that text, shape (others, classes).
 
     The overall shares count as one further row of each text; an unknown text gets the overall shares.
     """
@@ -149,7 +149,6 @@ def _by_text(known: NDArray[np.generic], classes: Codes, others: NDArray[np.gene
 
 
 def _decided(rows: _Rows, division: Division, listing: Listing) -> tuple[Codes, Codes]:
-    """Return the decisions of model 1 about the rows to learn from, and about the rows to measure on."""
     values = listing.models[0].decision_function(division.train.X[rows.train])
     learned = listing.cuts[0].centred(values) >= 0.0
     return learned.astype(np.intp), (listing.values["selection"][0][rows.measured] >= 0.0).astype(np.intp)

@@ -1,4 +1,4 @@
-"""Counts by group and label from a document, and what follows: adverse-impact tables, a check with fairlearn."""
+"""Counts by group and label from a document, adverse-impact tables made of them, and a check with fairlearn."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Members = Sequence[AuditedModel | Incumbent]
 def document_counts(
     scores: Sequence[ColumnScores], column: SensitiveColumn, part: Part, drawn: float = 1.0
 ) -> Confusion:
-    """Return each model's selected rows and all rows of one split, by group and label, from a document.
+    """Return the counts of each model's selected rows, and of all rows, in one split, by group and label.
 
-    They are sums of weights, or numbers of rows if the document does not hold the weights of the split.
+    Counts are sums of weights, or numbers of rows if the document does not hold the weights of the split.
     """
     heads = _headcounts(scores, column, part, drawn)
     selected = [one.weights for one in scores if one.weights]
@@ -50,7 +50,6 @@ def document_counts(
 
 
 def _headcounts(scores: Sequence[ColumnScores], column: SensitiveColumn, part: Part, drawn: float = 1.0) -> Confusion:
-    """Return each model's selected rows and all rows of one split, by group and label, as unweighted numbers."""
     total = [[group.by_label(part) for group in column.groups]]
     selected = [[one.selected_by_label(code) for code in range(len(column.groups))] for one in scores]
     return Confusion(np.array(total, dtype=np.float64), np.array(selected, dtype=np.float64), drawn=drawn)
@@ -96,7 +95,7 @@ def _grouped(column: SensitiveColumn, codes: ArrayLike) -> Groups:
 
 
 def reference_check(table: TableFacts, shown: Members) -> ReferenceCheck:
-    """Return the largest difference between our gaps and those that fairlearn computes, in the primary column."""
+    """Return the largest difference between the document's gaps and fairlearn's, in the primary column."""
     distances = [
         _distances(one.scores.holdout, fairlearn_metrics(_weighted_rows(one.scores.holdout, column)))
         for column in table.sensitive
@@ -124,7 +123,6 @@ def _weighted_rows(scores: SplitScores, column: SensitiveColumn) -> Decisions:
 
 
 def _distances(ours: SplitScores, theirs: Gaps) -> FloatArray:
-    """Return absolute differences between our gaps and ratios and those of fairlearn, without undefined ones."""
     names = (*GAPS, *RATIOS)
     own = np.array([getattr(ours, name).value for name in names], dtype=np.float64)
     reference = np.array([getattr(theirs, name)[0] for name in names])

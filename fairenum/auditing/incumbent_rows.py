@@ -33,7 +33,7 @@ class IncumbentDecisions:
 
 
 def decided_incumbent(dataset: Dataset, config: AuditConfig) -> IncumbentDecisions | None:
-    """Return the decisions of the model in use, given or from its thresholded scores; None without such a model."""
+    """Return the decisions of the model in use, as given or by a threshold on its scores; None if there is no model."""
     answers = dataset.incumbent
     if answers is None:
         return None
@@ -54,7 +54,7 @@ def decided_incumbent(dataset: Dataset, config: AuditConfig) -> IncumbentDecisio
 
 
 def with_incumbent(config: AuditConfig, incumbent: IncumbentDecisions | None, division: Division) -> AuditConfig:
-    """Return the options with those resolved that depend on the model in use: `against` and `decide`.
+    """Return the options with `against` and `decide` resolved, which depend on the model in use.
 
     `against` is the model that others are compared with, `decide` the rule that sets decision thresholds.
     """

@@ -89,7 +89,7 @@ class Listing:
         return np.asarray(self.values[part] + np.array([[cut.value] for cut in self.cuts]))
 
     def decisions(self, division: Division, part: Part, column: str | None) -> Decisions:
-        """Return all models' decisions about a split, with the groups of a column; without one, all in one group."""
+        """Return all models' decisions about a split, grouped by a column or, if that is None, all in one group."""
         decisions, rows = division.part(part).decisions(self.values[part]), division.rows[part]
         if column is None:
             return replace(decisions, groups=Groups.everyone(len(rows)))
@@ -150,10 +150,9 @@ def cut_values(
 def _collect(
     stream: DistinctModels, k: int, progress: Progress, later: Callable[[], None]
 ) -> tuple[list[Model], ListingEnd | None]:
-    """Return the models of a stream, and why it was cut short: time, interrupt or solver; None if it was not.
+    """Return the models of a stream, and why the stream was cut short: time, interrupt or solver; None if it was not.
 
-    Models found by then are kept. `later` is called after every model: it brings the deadline forward by the time that
-    scoring the model will take.
+    `later` is called after every model: it brings the deadline forward by the time that scoring the model will take.
     """
     models: list[Model] = []
     progress("enumerate", 0, k)
@@ -210,7 +209,7 @@ def _order(models: Sequence[Model]) -> IntArray:
 
 
 def _certified(models: Sequence[Model], origins: Sequence[Origin]) -> tuple[Model, ...]:
-    """Return the models, marked as order-certified if proven to have a lower objective than the model before.
+    """Return the models, each marked whether its objective is proven to be lower than that of the model before.
 
     Only models next to a guided one are marked anew. Tilted models stay unchanged: their order is by loss, which is
     known exactly.
@@ -226,7 +225,7 @@ def _certified(models: Sequence[Model], origins: Sequence[Origin]) -> tuple[Mode
 def watched_rows(
     division: Division, point: OperatingPoint, config: AuditConfig, incumbent: IncumbentDecisions | None = None
 ) -> Watched:
-    """Return the selection split as the rows by which searches measure unfairness, with the model to compare with."""
+    """Return the selection split, on which searches measure gaps, with the model in use if that is the reference."""
     tolerances = config.tolerances
     watched = Watched(division.selection, config.metric, tolerances.measure, point, tolerances.guardrails)
     if incumbent is None or config.against != "incumbent":
@@ -238,9 +237,9 @@ def watched_rows(
 def join_guided(
     listing: Listing, division: Division, training: Training, watched: Watched, config: AuditConfig, progress: Progress
 ) -> tuple[Listing, GuidedRun | None]:
-    """Return the listing with the models of the guided search for fairness on the selection split, and its facts.
+    """Return two values: the listing with the models of the guided search, and facts about that search.
 
-    The facts are None if the search was not asked for.
+    The search is for fairness on the selection split; its facts are None if it was not asked for.
     """
     if config.search == "exact":
         return listing, None
@@ -268,7 +267,7 @@ def _obstacle(division: Division, listing: Listing) -> Obstacle | None:
 def _guided_run(
     training: Training, watched: Watched, config: AuditConfig, progress: Progress
 ) -> tuple[GuidedSearch, str]:
-    """Run the guided search; return it with its models so far, and why it ended: a limit, interrupt or solver."""
+    """Run the guided search, and return it with the reason why it ended: a limit, an interrupt or the solver."""
     bounds = Bounds(
         config.eps,
         config.max_performance_drop,
@@ -299,7 +298,7 @@ def join_tilted(
     config: AuditConfig,
     progress: Progress,
 ) -> tuple[Listing, TiltedRun | None]:
-    """Return the listing with the models of the tilted search, after all others, and facts about that search.
+    """Return two values: the listing with the models of the tilted search at its end, and facts about that search.
 
     Tilted models minimise the loss plus a price times the difference of two groups' mean decision values. The search is
     not run, and its facts are None, if the guided search was not asked for or was skipped, or if no time is left.

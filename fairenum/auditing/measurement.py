@@ -71,7 +71,7 @@ MOST_DECISIONS = 20
 class GivenDecisions:
     """Decisions to measure, from a column of decisions or from a score that is compared with a cutoff.
 
-    The attributes how, cutoff and tied mean the same as in `fairenum.document.measure_document.MeasuredDecisions`.
+    `fairenum.document.measure_document.MeasuredDecisions` explains the attributes how, cutoff and tied.
     """
 
     name: str
@@ -164,7 +164,7 @@ def _uncompared(scores: ColumnScores) -> ColumnScores:
 
 
 def impact(rank: int, scores: Scores, setting: ColumnSetting, *, has_label: bool) -> GroupTable:
-    """Return the adverse-impact table of one set of decisions; `rank` is its number, from 1, or 0 for a score."""
+    """Return the adverse-impact table of one set of decisions; `rank` is the number of the set, 0 for a score."""
     groups, config = setting.groups, setting.config
     heads = Headcount(groups.sizes, scores.counts.selected[0].sum(-1), groups.small(config.min_group_size))
     return impact_table(
@@ -179,7 +179,7 @@ def impact(rank: int, scores: Scores, setting: ColumnSetting, *, has_label: bool
 
 
 def ratios_to_best(scores: Scores, table: GroupTable, confidence: float) -> list[Estimate]:
-    """Return the impact ratio of each group to the most selected one; empty estimates if there is no such group."""
+    """Return each group's selection rate divided by that of the most selected group; empty estimates without one."""
     if table.most_selected is None:
         return [Estimate()] * len(table.groups)
     best = scores.groups.names.index(table.most_selected)

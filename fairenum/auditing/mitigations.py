@@ -126,7 +126,7 @@ CONSTRAINTS: Mapping[Gap, Constraint] = {one.key: Constraint(*one.constraint) fo
 
 
 class Decided(NamedTuple):
-    """Decisions of a mitigation about the holdout: each row's probability of a favourable one, and its rank value."""
+    """A mitigation's decisions about the holdout: probabilities of a favourable one, and values that rank the rows."""
 
     chances: FloatArray
     values: FloatArray
@@ -134,7 +134,7 @@ class Decided(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MitigationTask:
-    """The input of a mitigation: the SVM to train, its model 1, the three splits, and the tolerances."""
+    """The input of a mitigation: the SVM to train, the best model (model 1), the three splits, and the tolerances."""
 
     svm: SvmSettings  # the SVM to train
     first: Model  # model 1: that SVM trained on the training rows
@@ -190,7 +190,7 @@ class MitigationTask:
 
 @dataclass(frozen=True, slots=True)
 class Mitigation:
-    """A method that makes the gap smaller, and how it decides."""
+    """A method that makes the gap smaller, and whether its decisions are random or need a person's group."""
 
     method: Callable[[MitigationTask], Decided]  # decides the holdout
     is_randomised: bool = False  # whether its decisions are random, unless thresholded as the listed models are
@@ -215,7 +215,7 @@ class MitigationOutcome:
 
     @property
     def is_randomised(self) -> bool:
-        """Whether these decisions are random, given the row."""
+        """Whether decisions are drawn at random, so that equal rows may be decided differently."""
         return self.mitigation.is_randomised and not self.is_cut
 
 
@@ -265,7 +265,7 @@ def grid_search(task: MitigationTask) -> Decided:
 def exponentiated_gradient(task: MitigationTask) -> Decided:
     """Return decisions of fairlearn's `ExponentiatedGradient`, a random mixture of SVMs with a bounded gap.
 
-    If models are to select a share or use a threshold, the mean decision value of the mixture is thresholded instead.
+    If the audit's models select a share of rows or use a threshold, the mixture's mean decision value is thresholded.
     """
     from fairlearn import reductions
 
@@ -387,7 +387,6 @@ def baselines(state: RunState, progress: Progress) -> tuple[Baseline, ...] | Non
 
 
 def _drawn(outcome: MitigationOutcome, number: int, config: AuditConfig) -> Bits | None:
-    """Return one random decision for each row of the holdout, drawn with its probability; None after a failure."""
     if outcome.decided is None:
         return None
     chances = outcome.decided.chances

@@ -107,7 +107,6 @@ def incumbent(
 
 
 def _tilt(model: Model, division: Division) -> Tilt | None:
-    """Return the price, the two groups and the rate that a tilted model was trained with; None for other models."""
     tilt = model.tilt
     return None if tilt is None else Tilt(tilt.price, str(division.column), tilt.axis.groups, tilt.axis.rate)
 
@@ -176,7 +175,6 @@ def _label(division: Division, records: IntArray) -> str:
 
 
 def _groups(division: Division, records: IntArray) -> dict[str, dict[str, int]]:
-    """Return for each sensitive column the number of rows by group, among rows of equal features and label."""
     return {
         groups.column: dict(sorted(Counter(groups.names[code] for code in groups.codes[records]).items()))
         for groups in division.dataset.sensitive
@@ -207,7 +205,7 @@ def resolved(config: AuditConfig, division: Division, training: Training) -> Aud
 
 
 def requested(asked: AuditConfig) -> Requested:
-    """Return the options that may be resolved, as the user gave them."""
+    """Return the options that a run may replace by other values, with the values that the user gave."""
     svm = asked.svm
     return Requested(
         C=svm.C,
@@ -221,10 +219,7 @@ def requested(asked: AuditConfig) -> Requested:
 
 
 def _reference(groups: Groups, config: AuditConfig, primary: Groups | None) -> str:
-    """Return the name of the group that others are compared with.
-
-    In the primary column it is the group asked for, if any; otherwise the largest group.
-    """
+    """Return the group that others are compared with: the one asked for in the primary column, else the largest."""
     return groups.names[groups.reference(config.reference if groups is primary else None)]
 
 
@@ -264,7 +259,6 @@ def table_facts(config: AuditConfig, division: Division, training: Training) -> 
 
 
 def _distinct_rows(division: Division, training: Training) -> int:
-    """Return the number of distinct training rows, by features and label."""
     if training.svm.rows or division.train.weights is not None:
         return len(merge_identical(division.train.X, division.train.y))
     return training.problem.size
@@ -300,7 +294,7 @@ def _weight_facts(division: Division) -> WeightFacts | None:
 
 
 def _label_weights(groups: Groups, division: Division, part: Part) -> list[LabelWeights | None]:
-    """Return for each group of a split the sums of weights and of squared weights by label; Nones without weights."""
+    """Return the sums of weights and of squared weights by label, for each group of a split; Nones without weights."""
     rows, weights = division.rows[part], division.part(part).weights
     if weights is None:
         return [None] * len(groups.names)

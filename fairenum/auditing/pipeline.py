@@ -121,7 +121,7 @@ def conclude(
 
 
 def _searched(prepared: Prepared, schedule: Schedule) -> tuple[Listing, GuidedRun | None, TiltedRun | None]:
-    """Return the models of enumeration, guided and tilted search, with the facts about each of the two searches."""
+    """Return the models of all searches as one listing, then the facts about the guided and about the tilted search."""
     division, training, config = prepared.division, prepared.training, prepared.config
     progress = schedule.progress
     schedule.reserve(finishing_seconds(division, 1))
@@ -155,10 +155,7 @@ def _note_guided(schedule: Schedule, guided: GuidedRun | None) -> None:
 
 
 def _beside_models(state: RunState, schedule: Schedule) -> dict[str, Any]:
-    """Return the document fields `baselines` and `screening`.
-
-    A field is None if there was no time for its stage, or if it was not asked for.
-    """
+    """Return the document fields `baselines` and `screening`; None for a stage that was not run."""
     work = partial(baselines, state, schedule.progress)
     screening = partial(screen, state.division, state.listing, state.config)
     return {
@@ -168,16 +165,13 @@ def _beside_models(state: RunState, schedule: Schedule) -> dict[str, Any]:
 
 
 def _of_kept_models(search: Search, state: RunState) -> Search:
-    """Return the facts about a search, with the number of its models that are still in the listing."""
+    """Return the facts about a search, with its number of models set to those still in the listing."""
     origin: Origin = "guided" if isinstance(search, GuidedRun) else "tilted"
     return search.but(models=state.listing.origins.count(origin))
 
 
 def _disagreement(state: RunState, schedule: Schedule) -> dict[str, Any]:
-    """Return the document fields `multiplicity`, `ambiguity` and `parity_range`.
-
-    A field is None if there was no time for its stage, or if it was not asked for.
-    """
+    """Return the document fields `multiplicity`, `ambiguity` and `parity_range`; None for a stage that was not run."""
     multiplicity = schedule.optional("disagree", partial(disagreement, state.division, state.listing))
     prices = ambiguity = parity_range = None
     if state.config.prices:

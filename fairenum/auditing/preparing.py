@@ -63,8 +63,8 @@ NEGLECTED = 0.5  # that share relative to the share of the label among the train
 def train_svm(division: Division, config: AuditConfig, progress: Progress) -> tuple[Training, Tuning | None]:
     """Return the trained SVM, with C and class weights resolved, and the cross-validation results if C was chosen.
 
-    With class weights "auto" the SVM is first trained without weights and, if it neglects a label, again with balanced
-    weights. A C of "auto" is chosen separately for each of the two trainings.
+    With class weights "auto" the SVM is first trained without weights and, if it neglects a label, again with weights
+    inversely proportional to label frequency. A C of "auto" is chosen separately for each of the two trainings.
     """
     if config.svm.class_weight != "auto":
         return _tuned(division, config, progress)
@@ -82,7 +82,6 @@ def _tuned(division: Division, config: AuditConfig, progress: Progress) -> tuple
 
 
 def _selection_rate(training: Training, division: Division) -> float:
-    """Return the share of the selection split that the trained model decides favourably."""
     best = training.best
     model = model_of(training.problem, best, 1, best.certificate.objective)
     decided = model.decision_function(division.selection.X) >= 0.0
@@ -93,7 +92,7 @@ def neglects_a_label(rate: float, y: FloatArray, weights: FloatArray | None = No
     """Tell whether a model neglects a label: it hardly ever decides for it, given how frequent the label is.
 
     `rate` is the model's selection rate, `y` are the training labels. Equally frequent labels are never neglected, as
-    balanced weights would change nothing.
+    weights inversely proportional to label frequency would change nothing.
     """
     favourable = float(np.average(y > 0.0, weights=weights))
     given, label = (rate, favourable) if rate <= 0.5 else (1.0 - rate, 1.0 - favourable)

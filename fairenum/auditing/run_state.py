@@ -161,9 +161,9 @@ class RunState(Prepared):
         return details
 
     def _model_scores(self, selection: Selection, sensitive: Sequence[SensitiveColumn]) -> tuple[ModelScore, ...]:
-        """Return measures of the models' decision values on the holdout, as `fairenum measure` gives for a score.
+        """Return measures of decision values on the holdout as of a score, for shown models and the model in use.
 
-        The score of the model in use is measured, too. There are none with weighted rows or without sensitive columns.
+        There are none with weighted rows or without sensitive columns.
         """
         if not sensitive or self.division.holdout.weights is not None:
             return ()
@@ -226,10 +226,10 @@ HASTE = 0.8  # seconds for scores after an interrupt
 def scored_in_time(
     state: RunState, schedule: Schedule, *, is_free: bool
 ) -> tuple[RunState, tuple[AuditedModel, ...], Incumbent | None]:
-    """Return the state, the scored models and the scored model in use; after an interrupt, of fewer models.
+    """Return the run state, its scored models and the scored model in use.
 
-    As many are then kept as can be scored in about `HASTE` seconds. If `is_free` is false, all models are scored, as
-    the user has already chosen one of them.
+    After an interrupt, only as many models are kept as can be scored in about `HASTE` seconds. If `is_free` is false,
+    all models are scored, as the user has already chosen one of them.
     """
     if not schedule.budget.is_interrupted or not is_free:
         with suppress(Interrupted), until(schedule.budget.whenever() if is_free else Deadline()):
@@ -242,7 +242,6 @@ def scored_in_time(
 
 
 def _scored(state: RunState) -> tuple[tuple[AuditedModel, ...], Incumbent | None]:
-    """Return the models and the model in use, with their scores on both splits and other facts."""
     scored_set = state.scored_set
     scores: dict[Part, list[SplitScores]] = {}
     for part in PARTS:

@@ -105,7 +105,7 @@ class Schedule:
 
     @contextmanager
     def limited(self, name: OptionalStage) -> Iterator[Deadline]:
-        """Run a stage under its deadline; the stage itself ends at the deadline, and keeps its results so far."""
+        """Give a stage its deadline; the stage itself has to end by then, with the results that it has."""
         with self.stage(name), until(self.budget.deadline(name)) as deadline:
             yield deadline
 
@@ -138,7 +138,7 @@ class Schedule:
         return {**self.seconds, "total": math.fsum(self.seconds.values())}
 
     def spending(self) -> Spending | None:
-        """Return the time limit, any excess over it, and the stages cut short; None without a limit or such a stage."""
+        """Return the time limit, any excess over it, and the stages cut short; None if no limit and no such stage."""
         limit, total = self.budget.seconds, self.budget.elapsed
         if limit is None and not self.cut:
             return None

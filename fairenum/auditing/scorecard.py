@@ -37,9 +37,9 @@ def overall_estimates(decisions: Decisions, confidence: float) -> dict[Measure, 
 def changed_performances(
     decisions: Decisions, values: FloatArray, config: AuditConfig, name: StreamName | None
 ) -> tuple[list[ChangedEstimate], list[ChangedEstimate]]:
-    """Return each model's accuracy, and each model's performance by the chosen measure.
+    """Return two lists, with one estimate for each model: accuracy, and performance by the chosen measure.
 
-    Both have changes against the first model, unless `name` is None.
+    Estimates have changes against the first model, unless `name`, which seeds the random numbers, is None.
     """
     accuracy, measure = _changed(decisions, values, ACCURACY, config, name), config.tolerances.measure
     return accuracy, accuracy if measure == ACCURACY else _changed(decisions, values, measure, config, name)
@@ -70,7 +70,8 @@ def gap_scores(
 ) -> list[dict[str, Any]]:
     """Return for each model its gaps between the groups of one column, by name, compared with the first model.
 
-    Without a `name` for random numbers there is no comparison. A gap for which `is_measured` is false is empty.
+    If `name`, which seeds the random numbers, is None, nothing is compared. A gap for which `is_measured` is false is
+    empty.
     """
     scores, compared = score(decisions), decisions.compared()
     columns: dict[Gap, list[GapEstimate]] = {}
@@ -96,7 +97,6 @@ def gap_scores(
 
 
 def _compared(own: Sequence[Estimate], comparison: Comparison) -> list[GapEstimate]:
-    """Return each model's gap with its change and verdict; a change that cannot be tested has no interval."""
     changes = [
         change if is_comparable else Estimate(change.value)
         for change, is_comparable in zip(estimates(comparison.gap_change), comparison.is_comparable, strict=True)
@@ -117,8 +117,8 @@ def column_scores(
 ) -> list[ColumnScores]:
     """Return each model's scores between the groups of one column.
 
-    With a `name` for random numbers, gaps are compared with those of the first model. With `has_shared`, the rows that
-    both a model and the first one select are counted.
+    With a `name`, which seeds the random numbers, gaps are compared with those of the first model. With `has_shared`,
+    the rows that both a model and the first one select are counted.
     """
     gaps, scores = gap_scores(decisions, config, name, is_measured), score(decisions)
     alike = decisions if decisions.weights is None else replace(decisions, weights=None)

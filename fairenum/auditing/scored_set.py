@@ -65,7 +65,7 @@ class ScoredSet:
         return np.array(self._joined(models, np.full(models.shape[1], np.nan)))
 
     def decisions(self, part: Part, column: str | None) -> Decisions:
-        """Return all models' decisions about a split, with the groups of a column; without one, all in one group."""
+        """Return all models' decisions about a split, grouped by a column or, if that is None, all in one group."""
         models = self.listing.decisions(self.division, part, column)
         own = None if self.incumbent is None else self.incumbent.bits[self.division.rows[part]]
         predictions = np.array(self._joined(models.predictions, own))

@@ -77,7 +77,7 @@ def _deciding(measure: PerformanceMeasure) -> Performs:
 
 
 def _drawable(decisions: Decisions, *, by_row: bool) -> tuple[Decisions, FloatArray, FloatArray | float]:
-    """Return distinct rows to draw from, how many rows are identical to each, and the weight of a drawn row.
+    """Return three values: the distinct rows to draw from, the number of rows identical to each, and their weights.
 
     Rows are identical if group, label and all decisions are. With `by_row`, or with weights, no rows are merged.
     """

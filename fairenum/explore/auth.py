@@ -145,7 +145,6 @@ class AuthMiddleware:
 
 
 def _tokens(query: str) -> list[str]:
-    """Return the tokens in a query string; an empty list if the query has too many fields."""
     try:
         return parse_qs(query, max_num_fields=5).get("token", [])
     except ValueError:

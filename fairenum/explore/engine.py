@@ -105,7 +105,7 @@ class KnownModels:
             self._decisions = np.array([_unpacked(listed[place].shown.decided) for place in self._places])
 
     def find(self, mark: bytes, decided: bytes) -> int | None:
-        """Return the index of the listed model with this support or these decisions; None if there is none.
+        """Return the index of the listed model with the same support or decisions; None if there is none.
 
         `mark` is the digest of the support, `decided` the decisions packed into bits.
         """
@@ -287,7 +287,7 @@ class Searches:
         return sum(self._best_first[key].nodes(place) for key, place in places.items())
 
     def _root(self, box: Box) -> Solution:
-        """Return the best solution for a box; solving always starts from model 1, so that it is reproducible."""
+        """Return the best solution under the limits of a box, solved from model 1, so that it is reproducible."""
         key = box.allowed.tobytes()
         if key not in self._roots:
             training = self._prepared.training
@@ -306,7 +306,7 @@ class Searches:
         return GuidedSearch(workspace, watched, bounds, self._root(box), box.floor, self._best)
 
     def _watched(self, tolerances: Tolerances, first: Shown) -> Watched:
-        """Return the selection split as the rows by which unfairness is measured, with the model to compare with."""
+        """Return the selection split, by which unfairness is measured, with the model that others are compared with."""
         division, found = self._prepared.division, self._prepared.incumbent
         watched = Watched(
             division.selection, tolerances.metric, tolerances.measure, self._scorer.point, tolerances.guardrails
@@ -426,10 +426,7 @@ class Engine:
         return self._searches.nodes(state.cursors)
 
     def _next(self, state: State, step: Next, progress: Progress) -> State:
-        """Return the state with the next best new model.
-
-        Without one, `end` of the state says why: the enumeration has ended, or solved as many subproblems as allowed.
-        """
+        """Return the state with the next best new model or, without one, with the reason as its `end`."""
         box = self._box(state)
         known, models = self._known(state.listed, box), self._searches.best_first(box)
         repeats: dict[int, set[bytes]] = {}
@@ -454,7 +451,7 @@ class Engine:
         return after if model is None else self._shown(after, box, [(model, _origin(state))])
 
     def _fairer(self, state: State, step: Fairer, progress: Progress) -> State:
-        """Return the state with the new Pareto-optimal models of the guided search, continued by `step.solves`."""
+        """Return the state after `step.solves` more guided solves, with the new Pareto-optimal models listed."""
         box = self._box(state)
         key = (box.key, state.tolerances)
         search = self._searches.guided(box, state.tolerances, state.listed[0].shown)
@@ -481,7 +478,7 @@ class Engine:
         return self._entered(state.stepped(left_out=kept, pinned=state.pinned.union(rows)))
 
     def _entered(self, state: State) -> State:
-        """Return a state with the best model under its left-out and pinned rows added, and in focus."""
+        """Return a state with the best model under its left-out and pinned rows added, as the current model."""
         box = self._box(state)
         best = self._searches.best_first(box).at(0)
         if best is None or best.model is None:
@@ -491,7 +488,7 @@ class Engine:
         return after if len(after.listed) > len(state.listed) else replace(after, end="alike")
 
     def _shown(self, state: State, box: Box, found: Sequence[tuple[Model, Origin]]) -> State:
-        """Return the state with new models added to the list, and the last of `found` in focus."""
+        """Return the state with the new ones of `found` added to the list, and the last of `found` as current model."""
         listed, looked, current = [*state.listed], dict(state.looked), state.current
         for model, origin in found:
             mark, decided = support_mark(model), self.scorer.decided(model)
@@ -532,7 +529,7 @@ def _origin(state: State) -> Origin:
 
 
 def _committed(state: State, step: Commit) -> State:
-    """Return the state after a commit to a model, with the holdout counted as opened; refuse empty texts."""
+    """Return the state after a commit, which opens the holdout once more; refuse an empty reason or author."""
     chosen = state.model(step.model)
     for name, text in (("reason", step.reason), ("author", step.author)):
         if not text.strip():

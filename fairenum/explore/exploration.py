@@ -195,7 +195,7 @@ class Exploration:
     def fairer(self, steps: int = SOLVES) -> tuple[ExploredModel, ...]:
         """Continue the guided search for fairer models by `steps` solved subproblems, and return the new models.
 
-        These are Pareto-optimal: no other model found is better in objective, gap and performance together.
+        These are Pareto-optimal: no other model found is as good in objective, gap and performance, and better in one.
         """
         known = {one.number for one in self.state.listed}
         self._take(Fairer(_positive(steps, "steps")))
@@ -232,7 +232,7 @@ class Exploration:
         max_loss: float | Literal["any"] | None = None,
         guards: Sequence[str] | str = (),
     ) -> int | None:
-        """Set other tolerances and guardrails, and return the number of the model chosen under them; None if none is.
+        """Set other tolerances and guardrails, and return the number of the model chosen under them, or None.
 
         See `fairenum.select` for the parameters. Omitted ones stay as they are; `max_loss="any"` removes the limit on
         the loss.
@@ -315,7 +315,7 @@ class Exploration:
 
     @property
     def _judged(self) -> AuditResult | None:
-        """The result of the last commit, from this process or from the file beside the record; None without either."""
+        """The result of the last commit, kept in this process or loaded from the file beside the record, if any."""
         run = self.outputs[0]
         if self._result is None and run is not None and any(isinstance(one, Judged) for one in self._record.entries):
             with suppress(ResultError):  # the file was changed
@@ -375,7 +375,7 @@ class Exploration:
         return to_notebook(exploration_page(self.view))
 
     def _tolerances(self, guards: Sequence[str] | str, **options: object) -> Tolerances:
-        """Return the current tolerances with changes applied; refuse guardrails on unknown columns."""
+        """Return the current tolerances with changes; refuse a guardrail (limit on a measure) on an unknown column."""
         is_unbounded = options.get("max_loss") == "any"
         changes = {**options, "max_loss": None} if is_unbounded else options
         found = changed_tolerances(self.state.tolerances, self._engine.table, guards, changes)
@@ -383,7 +383,6 @@ class Exploration:
 
     @property
     def _current(self) -> ExploredModel:
-        """The listed model of the last step."""
         state = self.state
         return explored(next(one for one in state.listed if one.number == state.current))
 
@@ -398,10 +397,7 @@ class Exploration:
             return after
 
     def _replay(self, header: RecordHeader) -> None:
-        """Take the steps of the record again, and judge a commit that was not judged yet.
-
-        Refuse the record if a step has another result than recorded.
-        """
+        """Take the steps of the record again, refuse results other than recorded, and judge a commit not judged yet."""
         with self._lock, self._loaded.one_thread():
             _require_equal("the first line", header.outcome, self._engine.outcome(None, self.state), header)
             is_judged = True
@@ -445,7 +441,6 @@ class Exploration:
         return sum(isinstance(one, Entry) and isinstance(one.taken, Commit) for one in self._record.entries)
 
     def _place(self, record: Path, ending: str) -> Path:
-        """Return the path, beside the record, of a file of the last commit."""
         name = record.stem if self._commits == 1 else f"{record.stem}-{self._commits}"
         return record.with_name(f"{name}.{ending}")
 
@@ -501,7 +496,6 @@ def _prepare_table(
     options: AuditOptions,
     progress: Progress,
 ) -> Prepared:
-    """Return a table loaded and split, with its SVM trained, as for an audit."""
     config, incumbent_object = with_options(config, options)
     with one_thread():
         return prepare(data, label, favourable, sensitive, config, _schedule(config, progress), incumbent_object)
@@ -530,7 +524,6 @@ def _prepare_again(
     *,
     incumbent_object: object = None,
 ) -> Prepared:
-    """Return a table prepared again with known options; for a `Dataset`, label and columns are not needed."""
     schedule = _schedule(config, progress)
     with one_thread():
         if isinstance(data, Dataset):
@@ -563,8 +556,8 @@ def _schedule(config: AuditConfig, progress: Progress) -> Schedule:
 def _judged_run(engine: Engine, state: State, explored: Explored, progress: Progress) -> tuple[AuditDocument, RunState]:
     """Return the audit document and run state with the committed model judged on the holdout.
 
-    At the first commit verdicts are for this model alone, later simultaneous over all models. Models that were scored
-    on the holdout for an earlier commit are listed, too, even if the steps that found them were undone.
+    At the first commit, verdicts are for this model alone; at later ones they are simultaneous over all models. Models
+    scored on the holdout for an earlier commit are listed, too, even if the steps that found them were undone.
     """
     ordered = _ordered(state.judged)
     rank = 1 + [one.number for one in ordered].index(explored.number)
@@ -583,7 +576,7 @@ def _ordered(shown: tuple[Shown, ...]) -> list[Shown]:
 
 
 def _with_decision(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> Prepared:
-    """Return the prepared audit with the tolerances of the commit, and as many models as were judged."""
+    """Return the prepared audit with options as of the commit: its tolerances, and its number of models."""
     config: AuditConfig = prepared.config.but(
         metric=tolerances.metric,
         eps=tolerances.eps,
@@ -615,7 +608,7 @@ def _listing(engine: Engine, state: State, ordered: list[Shown]) -> Listing:
 
 
 def _certified(models: list[Model]) -> list[Model]:
-    """Return the models, marked as order-certified if proven to have a lower objective than the model before."""
+    """Return the models, each marked whether its objective is proven to be lower than that of the model before."""
     later = (
         replace(model, is_order_certified=model.certificate.bound < before.objective)
         for before, model in pairwise(models)
@@ -624,7 +617,6 @@ def _certified(models: list[Model]) -> list[Model]:
 
 
 def _guided(state: State, ordered: list[Shown]) -> GuidedRun | None:
-    """Return the facts about the guided search; None if there was no such search."""
     solves, found = sum(state.solves.values()), sum(one.origin == "guided" for one in ordered)
     return GuidedRun("caller", solves, found + 1, found) if solves or found else None
 

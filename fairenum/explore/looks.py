@@ -35,7 +35,7 @@ from fairenum.tables import Groups
 def view_of(
     engine: Engine, state: State, entries: Sequence[Entry | Judged], focus: int | None = None
 ) -> ExplorationView:
-    """Return the view of a state, with details of the model `focus`; by default that of the last step."""
+    """Return the view of a state, with details of the model numbered `focus` or, if None, of the last step's model."""
     current = state.model(state.current if focus is None else focus)
     incumbent, division = engine.incumbent, engine.division
     is_against = engine.is_against_incumbent
@@ -62,16 +62,13 @@ def view_of(
 
 
 def explored(one: Listed) -> ExploredModel:
-    """Return the document of a listed model, with the number of sets of support vectors that count as this model."""
+    """Return the scores to show of a listed model, with the number of sets of support vectors that count as it."""
     document = one.shown.document
     return document if len(one.supports) == document.supports else document.but(supports=len(one.supports))
 
 
 def strip(first: SplitScores, second: SplitScores, primary: str | None, claim: Gap) -> tuple[ShownGap, ...]:
-    """Return every gap of two models in every sensitive column, first the gap by which models are chosen.
-
-    That is the gap `claim` in the column `primary`.
-    """
+    """Return every gap of two models in every sensitive column, first the gap `claim` in the column `primary`."""
     return tuple(_gap(first, second, *cell, primary, claim) for cell in strip_cells(second.by_column, primary, claim))
 
 
@@ -170,7 +167,6 @@ def _weights(engine: Engine, first: Shown, second: Shown) -> tuple[WeightPair, .
 
 
 def _pairs(groups: Groups, before: BoolArray, after: BoolArray) -> list[GroupPair]:
-    """Return for each group the share of rows that each of two models selects."""
     sizes = groups.sizes
     rates = [np.bincount(groups.codes, one, len(sizes)) / np.maximum(sizes, 1) for one in (before, after)]
     return [

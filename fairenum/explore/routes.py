@@ -189,7 +189,7 @@ class CommitRequest(StepRequest, frozen=True, tag="commit"):
 
     @property
     def action(self) -> Action:
-        """The request as an action for the worker; it cannot be stopped, as a recorded commit must be judged."""
+        """The request as an action for the worker, one that cannot be stopped, as a recorded commit must be judged."""
         return Action("commit", self._run, can_stop=False)
 
 
@@ -200,7 +200,7 @@ NOT_A_NUMBER = "{name} is a whole number, not {text!r}"
 
 @dataclass(frozen=True, slots=True)
 class JsonRequest:
-    """A request: query parameters, JSON body, and as text the revision that the page shows."""
+    """A request: its query parameters, its JSON body, and the revision that the page shows, as text."""
 
     query: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""

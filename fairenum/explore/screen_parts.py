@@ -207,7 +207,7 @@ def _focus(view: ExplorationView) -> Focus:
 
 
 def preview(exploration: Exploration, standpoint: Standpoint) -> Preview:
-    """Return the candidates and the chosen model under other tolerances, with their words."""
+    """Return the candidates and the chosen model under other tolerances, with the sentences that describe them."""
     return Preview(standpoint, stand_words(exploration.view, standpoint))
 
 

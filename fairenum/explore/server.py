@@ -45,7 +45,7 @@ Endpoint = Callable[["Request"], Awaitable[Response]]
 class Clients:
     """The browser pages that receive changes: `connected` is their number.
 
-    `last_needed` is the time at which a page was last connected, or the server was last needed without one.
+    `last_needed` is the time at which a page was last connected, a step was running, or the exploration was opening.
     """
 
     def __init__(self, worker: Worker) -> None:

@@ -158,7 +158,7 @@ class Scorer:
         return found.hexdigest()
 
     def shown(self, model: Model, number: int, origin: Origin, first: Shown | None) -> Shown:
-        """Return a scored model; `number` is its number, and `first` is model 1, or None for model 1 itself."""
+        """Return a model with its scores and the given number; `first` is model 1, or None for model 1 itself."""
         cut, values = self.cut(model)
         decided = values >= 0.0
         bits, measured = np.packbits(decided).tobytes(), self.measured(decided, values)
@@ -236,7 +236,7 @@ def guard_standings(model: Measured, reference: Measured, tolerances: Tolerances
 
 
 def _guard_standing(guard: Guard, own: Measured, first: Measured) -> GuardStanding | None:
-    """Return the quantity of a guardrail that is closest to its limit, or farthest beyond; None if it has none."""
+    """Return the limited quantity nearest to a guardrail's limit, or farthest beyond it; None if there is none."""
     values = {subject: float(own.value(guard, subject, first)[0]) for subject in first.subjects(guard)}
     if not values:
         return None
@@ -247,7 +247,6 @@ def _guard_standing(guard: Guard, own: Measured, first: Measured) -> GuardStandi
 
 
 def _joint(some: Sequence[Measured], metric: Gap) -> Measured:
-    """Return the measurements of several models as one, with `metric` as the gap to choose by."""
     first = some[0]
     values = {subject: np.concatenate([one.values[subject] for one in some]) for subject in first.values}
     trials = {subject: np.concatenate([one.trials[subject] for one in some]) for subject in first.trials}

@@ -95,7 +95,7 @@ class Worker:
 
     @classmethod
     def of(cls, exploration: Exploration) -> Self:
-        """Return a worker for an exploration that is open already; others may take its steps, too."""
+        """Return a worker for an exploration that is open already, and whose steps others may take, too."""
         worker = cls(lambda _: exploration)
         worker._is_begun = True
         worker._open_now()

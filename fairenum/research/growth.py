@@ -85,7 +85,7 @@ def _over_data(
 def _over_models(
     contestants: Sequence[Contestant], seed: int, seconds: float, progress: Announce
 ) -> list[GrowthSeries]:
-    """Return each contestant's CPU seconds until given numbers of models, from a single run."""
+    """Return each contestant's CPU seconds until the numbers of models in `RANDOM_MODELS`, from a single run."""
     problem = random_problem(FIXED["n"], FIXED["d"], seed)
     series = []
     for contestant in contestants:
@@ -97,7 +97,6 @@ def _over_models(
 
 
 def _quickest(contestant: Contestant, problem: SvmProblem, limits: Limits) -> TimedRun | None:
-    """Run a contestant and return its times, the better of two runs if they are quick; None if it fails."""
     try:
         run = enumerate_timed(contestant, problem, limits)
         if run.spent < QUICK:
@@ -131,9 +130,9 @@ PATIENCE = 20.0  # limit of elapsed time, as a multiple of the limit of CPU time
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A series of measurements: a task for contestants, at several sizes of n, d or k (`axis`).
+    """A series of measurements: a task for contestants, at growing numbers of examples n, features d or models k.
 
-    `fixed` overrides the default values of the other two.
+    `axis` says which of the three grows; `fixed` overrides the default values of the other two.
     """
 
     task: GrowthTask

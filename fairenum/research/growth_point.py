@@ -198,7 +198,6 @@ def take(point: Point, limit: Callable[[float], None] = lambda _: None) -> Taken
 
 
 def _models(point: Point, contestant: Contestant) -> Taken:
-    """List models once, and return the CPU seconds until each model, and the memory."""
     enumerate_timed(contestant, problem_of(draw(point.table, *TINY, point.seed), point.kernel), Limits(2))
     problem = problem_of(draw(point.table, point.n, point.d, point.seed), point.kernel)
     run = enumerate_timed(contestant, problem, Limits(point.k, seconds=point.seconds))

@@ -92,12 +92,12 @@ class ModelScores:
 
     @property
     def fairer(self) -> BoolArray:
-        """For each listed model, whether its gap is below the clean model's and its error below the first one's."""
+        """For each listed model, whether its gap is below the clean model's and its error below the first model's."""
         return self._fairer_than(self.clean_gap)
 
     @property
     def fairer_than_untouched(self) -> BoolArray:
-        """For each listed model, whether its gap is below the untouched model's and its error below the first one's."""
+        """For each listed model, whether its gap is below the untouched model's, its error below the first model's."""
         return self._fairer_than(self.untouched_gap)
 
     def _fairer_than(self, reference: float) -> BoolArray:
@@ -108,7 +108,7 @@ class ModelScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrintedMeasures:
-    """Results of the paper's algorithm, as printed, in one draw.
+    """Results, in one draw, of the algorithm that the paper prints.
 
     `shortfall` is the relative difference between the last objective and the first; `is_descending` tells whether no
     model has a larger objective than the one before it; `predictors` is explained in `DrawLine`.
@@ -125,7 +125,7 @@ class DrawMeasures:
     """Results of one draw, with one choice of scaling and C; most fields are explained in `DrawLine`.
 
     `test` holds the scores on the 50 test rows, as in the paper, `rest` those on all remaining rows of the table.
-    `printed` is None if the paper's algorithm was not run.
+    `printed` holds the results of the algorithm that the paper prints; None if it was not run.
     """
 
     C: float
@@ -222,7 +222,6 @@ class InjectedDraw:
         )
 
     def _printed(self) -> PrintedMeasures:
-        """Return the results of the paper's algorithm, which uses scikit-learn's SVC, on the same rows."""
         objectives, values = printed_values(self.scene.train, self.y, self.untouched, self.scene.svm.cost, self.test.X)
         return PrintedMeasures(
             shortfall=float(1.0 - objectives[-1] / objectives[0]),

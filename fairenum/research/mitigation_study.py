@@ -115,7 +115,7 @@ def _rates(chance: FloatArray, rows: EncodedRows) -> FloatArray:
 def dominates(method: FloatArray, rival: FloatArray, rows: EncodedRows) -> bool:
     """Tell whether a method is significantly better than its rival in accuracy or gap, and not worse in the other.
 
-    Significant is a difference larger than the half-width of its paired 95 % interval. `method` and `rival` hold the
+    A difference is significant if it exceeds the half-width of its paired 95 % interval. `method` and `rival` hold the
     probability of a favourable decision for each row.
     """
     (accuracy, gap), (rival_accuracy, rival_gap) = (_accuracy_and_gap(chance, rows) for chance in (method, rival))
@@ -192,7 +192,6 @@ def _case_summary(case: Case, trials: Sequence[SplitTrial]) -> CaseSummary:
 
 
 def _score_of(method: str, trial: SplitTrial) -> MethodScore | None:
-    """Return the score of a method in one split; None if the method failed there."""
     return next((score for score in trial.scores if score.method == method), None)
 
 

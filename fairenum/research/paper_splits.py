@@ -38,10 +38,7 @@ def plain_problem(X: Matrix, y: FloatArray, cost: float) -> SvmProblem:
 
 
 def choose_cost(X: Matrix, y: FloatArray, seed: int) -> float:
-    """Return the C of highest mean accuracy in five-fold cross-validation.
-
-    Values of C for which the solver fails on a fold are skipped.
-    """
+    """Return the C of highest mean accuracy in five-fold cross-validation, skipping those at which the solver fails."""
     from sklearn.model_selection import StratifiedKFold
 
     folds = tuple(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y))
@@ -90,7 +87,7 @@ class SplitRecord:
 
 @dataclass(frozen=True, slots=True)
 class PrintedRecord:
-    """Results of the paper's algorithm, as printed, on one split of a table."""
+    """Results, on one split of a table, of the algorithm that the paper prints."""
 
     table: str
     run: PrintedRun
@@ -140,7 +137,6 @@ def _variant(division: Division, seed: int, *, is_timed: bool) -> SplitMeasures 
 
 
 def _clocked(train: EncodedRows, cost: float, count: int) -> tuple[list[Model], tuple[float, ...]]:
-    """List `count` models; return the first fifty, and the CPU seconds until the ranks in `CLOCKED`."""
     models: list[Model] = []
     seconds: list[float] = []
     started = time.process_time()
@@ -172,7 +168,7 @@ def other_half(losses: FloatArray, seed: int) -> float:
 
 
 def run_printed(name: str, seed: int, seconds: float) -> PrintedRecord:
-    """Run the paper's algorithm on a standardised split, up to a time limit, and count models at their proven rank."""
+    """Run the paper's algorithm on a split, up to a time limit, and count the models it lists at their true rank."""
     train = divided(name, seed, standardise=True).train
     cost = choose_cost(train.X, train.y, seed)
     problem, limits = plain_problem(train.X, train.y, cost), Limits(models=TIMED, seconds=seconds)

@@ -85,7 +85,6 @@ class AlgorithmOne:
         return self.stopped is not None
 
     def _fit(self, left_out: frozenset[int]) -> PaperModel | None:
-        """Return the model of all examples but those left out; None if all remaining ones are of one class."""
         from sklearn.svm import SVC
 
         rows = np.delete(np.arange(len(self._y)), list(left_out))
@@ -244,7 +243,7 @@ def forecast(run: TimedRun, k: int) -> tuple[float, Basis]:
 
 @dataclass(slots=True, eq=False)
 class _Laps:
-    """The timed runs (laps) of a contestant, each with the SVC fit time that it is divided by (`yardsticks`)."""
+    """The timed runs (laps) of a contestant and, as `yardsticks`, the time of an SVC fit during each run."""
 
     contestant: Contestant
     runs: list[TimedRun] = field(default_factory=list)

@@ -107,7 +107,7 @@ def _time(seconds: Sequence[Sequence[float]]) -> TimeBands | None:
 
 
 def bands(rows: Sequence[npt.ArrayLike], length: int) -> Bands:
-    """Return quantiles of each column of a table, given its rows; missing ends of rows and NaN are ignored."""
+    """Return quantiles of each column of a table of numbers; rows may be shorter than `length`, and NaN is ignored."""
     return Bands(**_quantiles_by_place(rows, length))
 
 
@@ -253,7 +253,7 @@ DRAW_CLAIMS: tuple[PaperClaim[DrawLine], ...] = (
 
 
 def claims(tables: Mapping[str, TableExperiment], injection: InjectionExperiment | None) -> tuple[JudgedClaim, ...]:
-    """Return for each claim the share of splits or draws of which it is true, and a verdict.
+    """Return for each claim of the paper the share of splits or draws of which it is true, and a verdict.
 
     The verdict is by the main choice of scaling and C; shares are also given for all other choices.
     """
@@ -279,7 +279,6 @@ def _judged(claim: PaperClaim[Line], lines: Lines[Line]) -> JudgedClaim:
 
 
 def _parts(claim: PaperClaim[Line], experiment: str, variants: Mapping[str, Sequence[Line]]) -> Iterator[ClaimPart]:
-    """Yield how often a claim is true, for each choice of scaling and C, or for the main one if it is about time."""
     for variant, lines in islice(variants.items(), 1 if claim.is_timed else None):
         count = _counted(claim, lines)
         yield ClaimPart(count.trials, count.true, count.share, experiment, variant)
