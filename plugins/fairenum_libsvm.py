@@ -29,7 +29,7 @@ class LibsvmSolver:
     tol
         Largest violation of the optimality conditions at which libsvm stops.
     max_iter
-        Iterations after which libsvm stops anyway; fairenum then makes the claim exact.
+        Iterations after which libsvm stops anyway; fairenum then makes the unfinished alpha exact.
     cache_megabytes
         Size of libsvm's kernel cache.
     """
@@ -49,7 +49,7 @@ class LibsvmSolver:
                 raise ProblemError(f"libsvm's {option} must be a positive number, not {value!r}")
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> LibsvmWorkspace:  # noqa: ARG002 - see `tol`
-        """Return a workspace that holds the features or, with a ridge, which SVC's kernels lack, the kernel matrix."""
+        """Return a workspace with the features, or the kernel matrix if the problem has a ridge (SVC has none)."""
         return LibsvmWorkspace(self, problem)
 
 
@@ -76,7 +76,7 @@ class LibsvmWorkspace:
         return Claim(read_only(alpha), finished=finished)
 
     def _train(self, rows: IntArray, box: FloatArray) -> tuple[FloatArray, bool]:
-        """Return SVC's alpha of some rows for a margin of 1, and True if it converged within its iterations."""
+        """Return SVC's alpha of some rows for a margin of 1, and True if SVC converged within `max_iter`."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
@@ -118,7 +118,7 @@ def _common_margin(linear: FloatArray) -> float:
 
 
 def _around_zero(problem: SvmProblem) -> Matrix:
-    """Return the features minus their column means, which saves digits in libsvm, where kernel and table allow it."""
+    """Return the features minus their column means, which saves digits; unchanged if sparse or for a poly kernel."""
     if problem.kernel.name == "poly" or is_sparse(problem.X):
         return problem.X
     return np.asarray(problem.X - problem.X.mean(axis=0))

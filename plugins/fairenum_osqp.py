@@ -28,9 +28,9 @@ class OsqpSolver:
     Parameters
     ----------
     accuracies
-        Largest residuals to ask for, one after the other, until the certificate of alpha is good.
+        Largest residuals to ask for, one after the other, until the duality gap of alpha is small.
     max_iter
-        Iterations for each accuracy.
+        Most iterations for each accuracy.
     """
 
     name: ClassVar[str] = "osqp"
@@ -82,7 +82,7 @@ class OsqpWorkspace:
             raise SolverBroken(f"solver 'osqp' could not set up the problem: {error}; {ADVICE}") from error
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
-        """Return the best alpha found, asking for more accuracy until one is good or the last accuracy was tried."""
+        """Return the best alpha found; try the accuracies in turn until the duality gap of an alpha is small."""
         self._solver.update(u=self._ceiling(upper))
         self._solver.update_settings(rho=FIRST_RHO)  # else the answer would depend on the boxes solved before
         self._solver.warm_start(*self._first_point(upper, start))

@@ -43,7 +43,7 @@ FAILURES = (SolverBroken, AnswerRefused)
 def sharpened(
     problem: SvmProblem, gram: Gram, alpha: FloatArray, upper: FloatArray, certificate: Certificate
 ) -> tuple[Certificate, FloatArray]:
-    """Return the certificate with the upper bound that a corrected plane proves, and the slack that this plane leaves.
+    """Return the certificate with the upper bound proven by a corrected plane, and each example's slack for that plane.
 
     Corrected means that free support vectors (``0 < alpha < upper``) are exactly on the margin, and that slack within
     rounding is removed by scaling the plane up.
@@ -76,7 +76,7 @@ def _refined(
 
 
 class CertifiedWorkspace:
-    """A problem opened in a plugin, whose claims are checked, made exact if the plugin does not, and certified.
+    """A problem opened in a plugin, whose unproven solutions are checked, if necessary made exact, and certified.
 
     A plugin with removal paths must return exact claims itself. The claims of all others are polished:
     `fairenum.svm.polish` moves them to the exact optimum.
@@ -114,7 +114,7 @@ class CertifiedWorkspace:
         return self._admitter is not None
 
     def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
-        """Return the certified, canonical optimum for some upper bounds, by default those of the problem."""
+        """Return the certified optimum for upper bounds, by default the problem's; of several, the canonical one."""
         upper = self.problem.upper if upper is None else read_only(upper)
         ask = self.run_plugin if self.plugin.name == NATIVE and len(upper) <= SMALL else self._runner.call
         claim = ask(lambda: self._workspace.solve(upper, start))
@@ -247,7 +247,7 @@ class CertifiedRemoval:
 
     @property
     def bound(self) -> float:
-        """The plugin's upper bound on the objective after the removal."""
+        """The plugin's upper bound on the optimal objective once the example's own upper bound is lowered."""
         return self._removal.bound
 
     def tighten(self, below: float) -> Solution | None:
@@ -260,7 +260,7 @@ class CertifiedRemoval:
 
 
 class SolveOnDemand:
-    """A `Removal` for plugins without paths: first a bound by weak duality, then one solve if that is not enough."""
+    """A `Removal` for plugins without paths: one solve, unless a bound by weak duality makes it needless."""
 
     __slots__ = ("_parent", "_upper", "_workspace", "bound")
 
@@ -270,7 +270,7 @@ class SolveOnDemand:
         self.bound = parent.certificate.bound - float((parent.upper[example] - upper) * parent.slack[example])
 
     def tighten(self, below: float) -> Solution | None:
-        """Return the solution after the removal, or None if `bound` is less than `below`."""
+        """Return the solution with the example's upper bound lowered, or None if `bound` is less than `below`."""
         if self.bound < below:
             return None
         solution = self._workspace.solve(self._upper, self._parent)
@@ -296,7 +296,7 @@ class ReplaceableWorkspace(CertifiedWorkspace):
             self.replace(plugin, error)
 
     def replace(self, failed: SolverPlugin, error: SolverBroken | AnswerRefused) -> None:
-        """Record a plugin's failure and open the problem in the fallback; raise the error if that is what failed."""
+        """Record a plugin's failure and open the fallback instead; raise the error if the fallback itself failed."""
         if failed is self._fallback:
             raise error
         self._run.lapses.setdefault(failed.name, str(error))
@@ -310,7 +310,6 @@ class ReplaceableWorkspace(CertifiedWorkspace):
         return self._run.lapse
 
     def _with_fallback(self, work: Callable[[], T]) -> T:
-        """Return the result of some work with the plugin or, if that fails, with the fallback."""
         plugin = self.plugin
         try:
             return work()
@@ -319,7 +318,7 @@ class ReplaceableWorkspace(CertifiedWorkspace):
             return work()
 
     def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
-        """Return the certified, canonical optimum for some upper bounds, by default those of the problem."""
+        """Return the certified optimum for upper bounds, by default the problem's; of several, the canonical one."""
         solve = super().solve
         return self._with_fallback(lambda: solve(upper, start))
 
@@ -351,11 +350,11 @@ class ReplaceableRemoval:
 
     @property
     def bound(self) -> float:
-        """The smallest upper bound so far on the objective after the removal."""
+        """The smallest upper bound so far on the optimal objective once the example's own upper bound is lowered."""
         return self._removal.bound
 
     def tighten(self, below: float) -> Solution | None:
-        """Work until the problem is solved, and return its solution, or until `bound` is under `below`: then None."""
+        """Work on the problem; return its solution, or None as soon as `bound` is less than `below`."""
         if self._removal is self._on_demand:
             return self._on_demand.tighten(below)
         try:

@@ -179,7 +179,7 @@ SAME_ALPHA = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """The result of a solver on one case: its relative gap, its time, and what failed (empty if nothing did)."""
+    """A solver's result on one case: relative duality gap, time, and a text on what failed (empty if nothing did)."""
 
     case: str
     gap: float
@@ -251,7 +251,7 @@ class Examination:
 
     @cached_property
     def workspace(self) -> CertifiedWorkspace:
-        """The workspace of the case's problem in the plugin."""
+        """The certified workspace in which the plugin has opened the problem of this case."""
         return open_workspace(self.plugin, self.problem, TOLERANCE)
 
     @cached_property
@@ -266,7 +266,7 @@ class Examination:
 
     @cached_property
     def smaller(self) -> FloatArray:
-        """Upper bounds with about a third of the examples left out and a third halved."""
+        """Upper bounds that are 0 for about a third of the examples and halved for another third."""
         return np.asarray(self.problem.upper * self.rng.choice([0.0, 0.5, 1.0], size=self.problem.size))
 
     @cached_property
@@ -293,7 +293,7 @@ def answers_are_proven(exam: Examination) -> None:
 
 
 def ordinary_problems_are_finished(exam: Examination) -> None:
-    """Check that the plugin claims an optimum by itself on a case of ordinary cost."""
+    """Check that, on a case of ordinary cost, the plugin does not stop at a limit of its own before the optimum."""
     if exam.case.is_ordinary:
         claim = exam.plugin.open(exam.problem, TOLERANCE).solve(exam.problem.upper)
         assert claim.finished, "the plugin gave up with finished=False on a problem of ordinary cost"
@@ -333,7 +333,7 @@ def examples_without_weight_can_go(exam: Examination) -> None:
 
 
 def removal_paths_arrive(exam: Examination) -> None:
-    """Check that removal paths, if the plugin has any, bound the new objective and end at the solution of `solve`."""
+    """Check that the plugin's paths to a lower upper bound, if any, bound the objective and end where `solve` does."""
     if not exam.workspace.removes:
         return
     slip = TOLERANCE.gap * exam.objective

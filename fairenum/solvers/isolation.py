@@ -46,7 +46,7 @@ class SolverRun:
 
     `seconds` limits one call of any solver but the native one (None: the default of `Tolerance`); `fallback` names the
     solver that takes over on a failure. `lapses` maps names of failed solvers to their errors, `isolated` maps names of
-    solvers to those that run in separate processes.
+    solvers to their wrappers that run them in separate processes.
     """
 
     seconds: float | None = None
@@ -132,7 +132,7 @@ class PluginRunner:
             self._reraise(error)
 
     def check_unchanged(self, problem: SvmProblem, checksum: int) -> None:
-        """Raise an error if the plugin has written to the problem, which makes it useless for other solvers, too."""
+        """Raise an error if the plugin has written to the problem, which no other solver could then use either."""
         if problem.checksum() != checksum:
             raise SolverBroken(
                 f"solver {self.name!r} changed the problem that it was given; use another solver, or let one go on "
@@ -197,7 +197,7 @@ class IsolatedSolver:
 class IsolatedWorkspace:
     """A problem opened in the separate process; of a workspace's methods it offers `solve` only.
 
-    Handles do not leave the process that made them: a start is sent without its handle.
+    Handles (a solver's own data on a solution) stay in the process that made them: a start is sent without its handle.
     """
 
     _numbers = itertools.count()
@@ -225,7 +225,7 @@ class IsolatedWorkspace:
 
 
 class _PluginProcess:
-    """The separate process, as its parent process starts it, sends it requests and ends it."""
+    """The parent's side of the separate process: starts the process, sends it requests and ends it."""
 
     def __init__(self, plugin: SolverPlugin) -> None:
         self._name, self.owes_answer = plugin.name, False
@@ -297,7 +297,7 @@ class _PluginServer:
         self._answers.flush()
 
     def _open(self, opening: OpenRequest) -> None:
-        """Open a problem in the plugin; its arrays are made read-only first, which unpickling undoes."""
+        """Open a problem in the plugin; its arrays, which unpickling made writable, are made read-only first."""
         problem, tolerance = opening.problem, opening.tolerance
         for part in fields(problem):
             if isinstance(array := getattr(problem, part.name), np.ndarray):

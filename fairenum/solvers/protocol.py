@@ -65,17 +65,17 @@ class SolverWorkspace(Protocol):
 
 
 class Removal(Protocol[Answer_co]):
-    """A problem in which one example's upper bound is lowered, while it is being solved.
+    """The solution, in progress, of a problem in which one example's upper bound is lowered.
 
-    An upper bound on its objective is known from the start, and only falls.
+    An upper bound on the optimal objective of that problem is known from the start, and only falls.
     """
 
     @property
     def bound(self) -> float:
-        """The smallest upper bound so far on the objective."""
+        """The smallest upper bound so far on the optimal objective of the problem."""
 
     def tighten(self, below: float) -> Answer_co | None:
-        """Work until the problem is solved, and return its solution, or until `bound` is under `below`: then None."""
+        """Work on the problem; return its solution, or None as soon as `bound` is less than `below`."""
 
 
 @runtime_checkable
@@ -114,7 +114,7 @@ class ParksAnswers(Protocol[Parked]):
         """Return the compact form of a solution."""
 
     def resume(self, parked: Parked, upper: FloatArray) -> Claim:
-        """Return the claim of a compact form, given the upper bounds it was solved for."""
+        """Return the claim (unproven solution) stored in a compact form, given the upper bounds it was solved for."""
 
 
 class SolverPlugin(Protocol):

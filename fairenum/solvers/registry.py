@@ -144,7 +144,6 @@ def _owners() -> Mapping[str, Sequence[str]]:
 
 
 def _built(plugin_class: object) -> SolverPlugin:
-    """Return a plugin made from its class, with its default options."""
     return cast("Callable[[], SolverPlugin]", plugin_class)()
 
 
@@ -163,7 +162,7 @@ def _defect(plugin: object, name: str) -> str:
 
 
 def _missing(plugin: SolverPlugin) -> tuple[str, ...]:
-    """Return the required modules that are not installed, found by their top packages, which imports nothing."""
+    """Return the required modules whose top package is not installed; nothing is imported."""
     return tuple(module for module in plugin.requires if importlib.util.find_spec(module.partition(".")[0]) is None)
 
 

@@ -48,7 +48,7 @@ def total_of(numbers: FloatArray) -> float:
 
 @in_any_order
 def weight_before(kinks: FloatArray, weights: FloatArray, place: float) -> float:
-    """Return the total weight of the kinks that are less than `place`."""
+    """Return the total weight of those kinks of a piecewise linear function that are less than `place`."""
     total = 0.0
     for i in range(len(kinks)):
         total += weights[i] if kinks[i] < place else 0.0
@@ -57,7 +57,7 @@ def weight_before(kinks: FloatArray, weights: FloatArray, place: float) -> float
 
 @inner
 def some(kinks: FloatArray, weights: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return the kinks within an interval, ends included, and the weights of these kinks."""
+    """Return those kinks of a piecewise linear function that are from `low` to `high`, and the weights of these."""
     count, places, heights = 0, np.empty(len(kinks)), np.empty(len(kinks))
     for i in range(len(kinks)):
         if low <= kinks[i] <= high:
@@ -68,10 +68,10 @@ def some(kinks: FloatArray, weights: FloatArray, low: float, high: float) -> tup
 
 @inner
 def crossing(kinks: FloatArray, weights: FloatArray, slope: float, level: float) -> float:
-    """Return the first kink at which the slope exceeds `level`, or infinity if there is none.
+    """Return the first kink at which the slope of a piecewise linear function exceeds `level`, or infinity.
 
-    The slope begins at `slope` and rises by ``weights_i`` at ``kinks_i``. The search is a quickselect, in linear
-    expected time.
+    The slope is `slope` before all kinks and rises by ``weights_i`` at ``kinks_i``. The search, a quickselect, takes
+    linear expected time.
     """
     while len(kinks) > 0:
         pivot = kinks[len(kinks) // 2]
@@ -89,7 +89,7 @@ def crossing(kinks: FloatArray, weights: FloatArray, slope: float, level: float)
 
 @inner
 def interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
-    """Return both ends of the interval that `bias_interval` describes; kinks near the guess are searched first."""
+    """Return the least and the largest bias that minimise the loss of `bias_interval`, searched near `guess` first."""
     flat = LEVEL * max(total_of(weights), TINY)
     reach = NEAR * math.sqrt(dot(kinks, kinks) / len(kinks))
     near, heights = some(kinks, weights, guess - reach, guess + reach)
@@ -102,11 +102,11 @@ def interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float
 
 @entry()
 def bias_interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
-    """Return both ends of the interval of biases b that minimise ``sum_i weights_i max(0, y_i (kinks_i - b))``.
+    """Return the least and the largest bias b that minimise the loss ``sum_i weights_i max(0, y_i (kinks_i - b))``.
 
-    As b rises, the slope of this sum begins at ``-target`` (`target` is the total weight of the examples with label +1)
-    and rises by ``weights_i`` at ``kinks_i``. The search for its zero begins near `guess`; a wrong guess costs time and
-    changes nothing.
+    As b rises, the slope of this loss begins at ``-target`` (`target` is the total weight of the examples with label
+    +1) and rises by ``weights_i`` at ``kinks_i``. The search for the zero of the slope begins near the bias `guess`; a
+    wrong guess costs time and changes nothing.
     """
     return interval(kinks, weights, target, guess)
 
@@ -115,9 +115,10 @@ def bias_interval(kinks: FloatArray, weights: FloatArray, target: float, guess: 
 def judged(
     y: FloatArray, linear: FloatArray, alpha: FloatArray, upper: FloatArray, product: FloatArray
 ) -> tuple[float, float, float, float, FloatArray]:
-    """Return the objective, the bound, both ends of the bias interval, and the slack of every example.
+    """Return alpha's objective, a bound on the optimum, the least and largest optimal bias, and each example's slack.
 
-    An alpha outside its bounds could have an objective above the optimum; it proves nothing, so its objective is -inf.
+    `product` is ``Q alpha``; `SvmProblem.judge` has the formulas. An alpha outside its bounds could have an objective
+    above the optimum; it proves nothing, so its objective is -inf.
     """
     n, guess, most, least = len(y), 0.0, -np.inf, np.inf
     kinks, slack, positive = np.empty(n), np.empty(n), np.empty(n)
@@ -142,9 +143,9 @@ def child_bounds(
 ) -> tuple[IntArray, Copies, FloatArray]:  # fmt: skip
     """Return the examples that may lose one of their identical rows, their row counts, and bounds on the new optimum.
 
-    `used` and `floor` are each example's present and least number of identical rows. The bound on the optimum after the
-    loss is the present `bound` minus slack times the decrease of the upper bound. All three arrays are sorted by bound,
-    highest first, where bounds that differ by less than `tie` count as equal and smaller alpha comes first.
+    `used` and `floor` are each example's present and least number of identical rows. The bound for an example is the
+    present `bound` minus its slack times the decrease of its upper bound. All three arrays are sorted by these bounds,
+    highest first; bounds that differ by less than `tie` count as equal, and then smaller alpha comes first.
     """
     (examples,) = (used > floor).nonzero()
     copies = used[examples]

@@ -1,7 +1,7 @@
 """Compilation of the numba loops in separate processes while a table is read, on the first run on a computer.
 
 This process compiles the interior point method, which is needed first. A second process compiles `path_loop`, a third
-one, of lower priority, `fast_walk_loop`, which is needed last. Few modules are imported here, so that both begin early.
+one, of lower priority, `fast_walk_loop`, which is needed last. Few modules are imported here, so that both start early.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ def call_walk() -> None:
 
 
 def _smallest() -> tuple[SvmProblem, LinearGram, ActiveSet]:
-    """Return a problem of two examples, its Gram, and an active set that need not be optimal."""
     problem = SvmProblem([[0.0], [1.0]], [-1.0, 1.0])
     gram, nothing, nobody = LinearGram(np.array([[0.0], [1.0]]), 0.0), np.zeros(2), np.empty(0, np.intp)
     data = constant_data(gram, problem)

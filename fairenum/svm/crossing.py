@@ -9,7 +9,7 @@ its margin, and ``t = alpha / upper`` for its share, the smoothed hinge of a sta
 where t_before is the share that the previous stage found (the proximal point method on the dual). Newton's method
 solves each smooth problem. The shares t are feasible for the dual, so every step proves a lower bound on the loss.
 Examples far from the margin keep their share at 0 or 1. At the end an interior point is computed for the row and the
-few examples for which 0 or 1 is in doubt; others then found at the wrong end are added to these.
+few examples for which 0 or 1 is in doubt; examples whose 0 or 1 then turns out to be wrong are added to these.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ class Examples:
         return np.asarray(self.linear - times(self.rows, weights) - self.y * bias)
 
     def loss(self, weights: FloatArray, bias: float, hinge: FloatArray) -> float:
-        """Return the loss of a plane, given each example's hinge loss; the other examples keep their alpha."""
+        """Return the SVM's loss at a plane, given the subset's hinge losses; other examples count by their alpha."""
         others = self.gain - float(self.push @ weights) - self.balance * bias
         return 0.5 * float(weights @ weights) + others + float(self.upper @ hinge)
 
     def near(self, point: Point, size: int, also: IntArray = NOBODY) -> tuple[Examples, Point]:
-        """Return the examples near the margin of a plane, and the plane with the shares of all others at 0 or 1.
+        """Return the examples near a plane's margin, and the plane with all other shares (``alpha / upper``) at 0 or 1.
 
         To be called on the set of all examples. Near are the `size` examples nearest to the margin, all examples with a
         share strictly between 0 and 1, and those in `also`.
@@ -95,7 +95,7 @@ class Examples:
 
 
 class Crossing:
-    """A trained linear model, and the search for the best models that put other rows on the threshold."""
+    """Search for the best linear models that put given rows on the threshold, starting from a trained model."""
 
     def __init__(self, problem: SvmProblem, gram: LinearGram, alpha: FloatArray, bias: float, least: float) -> None:
         y, upper, rows = problem.y, problem.upper, signed_rows(gram)
@@ -125,7 +125,7 @@ class Crossing:
         return self._all.upper * point.shares, point.bias
 
     def _start(self, row: FloatArray, threshold: float) -> Point:
-        """Return a first plane with the row on the threshold: the known plane of least expected loss, moved there."""
+        """Return the known plane of least expected loss, moved so that the row is on the threshold."""
         bordered = np.append(row, 1.0)
         way = cho_solve(self._stiffness, bordered)
         give = float(bordered @ way)
@@ -136,7 +136,7 @@ class Crossing:
 
 
 class _Search:
-    """The search for the best plane with one row on the threshold; keeps its latest loss and proven lower bound."""
+    """Search for the best plane with a row on the threshold; `attained` is the latest loss, `proven` a lower bound."""
 
     def __init__(
         self, examples: Examples, row: FloatArray, side: float, threshold: float, least: float, enough: float
@@ -146,7 +146,7 @@ class _Search:
         self.proven, self.attained = -np.inf, np.inf
 
     def found(self, point: Point, unit: float) -> Point:
-        """Return the best plane found: smoothed at ever smaller widths, then solved for the examples in doubt."""
+        """Return the best plane found by Newton steps on ever narrower smoothed hinges and by interior points."""
         some, size = self._all, FEWEST_IN_DOUBT + IN_DOUBT * len(self._row)
         near = max(FEWEST, int(NEAR * len(self._all.y)))
         for width in WIDTHS:
@@ -164,9 +164,9 @@ class _Search:
         return point
 
     def _solved_for_those_in_doubt(self, point: Point, size: int) -> Point:
-        """Return the plane solved for the `size` examples nearest to the margin, with all other shares at 0 or 1.
+        """Return the plane solved for the `size` examples nearest to the margin, all other shares fixed at 0 or 1.
 
-        If some of the others turn out to be at the wrong end, they are added, and the problem is solved again.
+        Examples whose fixed share turns out to be wrong are added, and the problem is solved again.
         """
         also, least = NOBODY, np.inf
         for _ in range(TRIES):
@@ -181,7 +181,6 @@ class _Search:
         return point
 
     def _loss(self, point: Point) -> tuple[float, FloatArray]:
-        """Return the loss of a plane, and how far each example falls short of its margin."""
         short = self._all.short(point.weights, point.bias)
         return self._all.loss(point.weights, point.bias, np.maximum(short, 0.0)), short
 
@@ -189,7 +188,7 @@ class _Search:
         return self.attained - self.proven <= CLOSE * self._least
 
     def _solved(self, some: Examples, point: Point) -> Point:
-        """Return the plane of an interior point for some examples, with the row as one more example."""
+        """Return the plane that an interior point method finds for some examples and the row as one more example."""
         rows, y = stacked([some.rows, self._side * self._row[None]]), np.append(some.y, self._side)
         upper = np.append(some.upper, NO_LIMIT * (abs(some.balance) + float(some.upper.sum())))
         linear = np.append(some.linear, self._side * self._threshold) - times(rows, some.push)
@@ -200,7 +199,7 @@ class _Search:
         return Point(weights, self._threshold - float(weights @ self._row), shares)
 
     def _settled(self, some: Examples, point: Point, width: float) -> Point:
-        """Return the plane after Newton steps at one width, until little is left to gain or enough is proven."""
+        """Return the plane after Newton steps for the hinge of one width, until enough is proven or little to gain."""
         weights, bias, before = point.weights, point.bias, point.shares[some.places]
         short = some.short(weights, bias)
         shares, value = _rounded(some, weights, bias, short, before, width)
@@ -227,7 +226,7 @@ class _Search:
         return Point(weights, bias, result)
 
     def _spanned(self, some: Examples, shares: FloatArray) -> FloatArray:
-        """Return the weight vector that shares and row determine, and set `proven` to the bound that they prove."""
+        """Return the weight vector of shares and row; set `proven` to the lower bound on the loss that these prove."""
         alpha = some.upper * shares
         balance = some.balance + float(alpha @ some.y)
         plane = np.asarray(some.push + sums(alpha, some.rows) - balance * self._row)
@@ -249,6 +248,5 @@ class _Search:
 def _rounded(
     some: Examples, weights: FloatArray, bias: float, short: FloatArray, before: FloatArray, width: float
 ) -> tuple[FloatArray, float]:
-    """Return the shares at which the smoothed hinge is attained, and the loss with that hinge."""
     shares = np.clip(before + short / (2.0 * width), 0.0, 1.0)
     return shares, some.loss(weights, bias, shares * short - width * np.square(shares - before))

@@ -37,8 +37,8 @@ PASSED = 1e-7  # of the margin: an example this far past it counts as having pas
 class Rows(NamedTuple):
     """Constant data of a walk: the signed features of all examples, and one number per example in each vector.
 
-    ``shifted`` is the linear term with ties broken, ``squares`` are squared lengths. Distances from the margin are
-    divided by ``scale`` to be comparable: the longer an example, the more it moves with the plane.
+    ``shifted`` is the linear term with ties broken, ``squares`` are the squared lengths of the examples. Distances from
+    the margin are divided by ``scale`` to be comparable: the longer an example, the more it moves with the plane.
     """
 
     table: FloatArray
@@ -54,10 +54,10 @@ class Rows(NamedTuple):
 class State(NamedTuple):
     """Everything that a walk changes in place.
 
-    ``numbers`` holds the bias, how far the row falls short of its margin, the dual objective and the weight of the row;
-    ``size`` holds the number of examples on the margin. The last four have spare room: ``examples`` is the margin set,
-    ``inverse`` the inverse of its bordered matrix, ``row_border`` the row's own column of that matrix, and ``rates``
-    are ``-inverse @ row_border``, the changes of the bias and of the margin set's alpha per unit of the row's weight.
+    ``numbers`` has the bias, how far the added row falls short of its margin, the dual objective and the row's weight;
+    ``size`` holds the number of examples on the margin. The last four have spare room: ``examples`` are those on the
+    margin, ``inverse`` is the inverse of their bordered matrix (`path_loop.Margin`), ``row_border`` the row's column of
+    that matrix, and ``rates`` are the changes of bias and of these examples' alpha per unit of the row's weight.
     """
 
     alpha: FloatArray
@@ -125,7 +125,7 @@ def dot(left: FloatArray, right: FloatArray, size: int) -> float:
 
 @in_any_order
 def dense_products(table: FloatArray, some: IntArray, size: int, plane: FloatArray, result: FloatArray) -> None:
-    """Write the inner products of some rows of a dense table with a vector into `result`."""
+    """Write the inner products of the rows ``some[:size]`` of a dense table with a vector into `result`."""
     for p in range(size):
         i, total = some[p], 0.0
         for k in range(len(plane)):
@@ -135,7 +135,7 @@ def dense_products(table: FloatArray, some: IntArray, size: int, plane: FloatArr
 
 @inner
 def products(rows: Rows, some: IntArray, size: int, plane: FloatArray, result: FloatArray) -> None:
-    """Write the inner products of some signed examples with a vector into `result`.
+    """Write the inner products of the examples ``some[:size]``, times their labels, with a vector into `result`.
 
     Sums over sparse rows are not reordered: these rows are too short to gain from it.
     """
@@ -166,7 +166,7 @@ def add_rows(rows: Rows, some: IntArray, weights: FloatArray, size: int, plane: 
 
 @in_any_order
 def multiply(inverse: FloatArray, size: int, right: FloatArray, sign: float, result: FloatArray) -> None:
-    """Write `sign` times the product of a matrix's leading block and a vector into `result`."""
+    """Write `sign` times the product of a matrix's leading block, `size` square, and a vector into `result`."""
     for p in range(size):
         total = 0.0
         for q in range(size):
@@ -176,7 +176,7 @@ def multiply(inverse: FloatArray, size: int, right: FloatArray, sign: float, res
 
 @inner
 def put_on_bound(rows: Rows, state: State, nearby: NearExamples, i: int, falls: bool) -> None:
-    """Put an example on the bound it has reached: the lower one if `falls`, else the upper one."""
+    """Set alpha of example i to the bound it has reached: the lower one if `falls`, else the upper one."""
     state.side[i] = nearby.side[nearby.positions[i]] = 1.0 if falls else -1.0
     state.alpha[i] = 0.0 if falls else rows.upper[i]
     nearby.gradient[nearby.positions[i]] = 0.0
@@ -184,7 +184,7 @@ def put_on_bound(rows: Rows, state: State, nearby: NearExamples, i: int, falls: 
 
 @in_any_order
 def add_square(inverse: FloatArray, line: FloatArray, share: float, size: int) -> None:
-    """Add ``share * line line'`` to the leading block of a matrix."""
+    """Add ``share * line line'`` to the leading block, `size` square, of a matrix."""
     for p in range(size):
         weight = share * line[p]
         for q in range(size):
@@ -204,9 +204,9 @@ def write_row(rows: Rows, i: int, result: FloatArray) -> None:
 
 @inner
 def enter(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: int, row: FloatArray) -> bool:
-    """Add an example to the margin set; return False if the set is full or the example lies in its affine hull.
+    """Add example i to those on the margin; return False if these are too many or have i in their affine hull.
 
-    The coefficients of the example in that hull are in ``scratch.hull`` afterwards.
+    The coefficients of i in that hull are in ``scratch.hull`` afterwards.
     """
     size, inverse, rates, row_border, border, hull = (
         state.size[0], state.inverse, state.rates, state.row_border, scratch.border, scratch.hull
@@ -233,7 +233,7 @@ def enter(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: i
 
 @inner
 def leave(state: State, scratch: Scratch, position: int) -> None:
-    """Take the example at a position out of the margin set; the last example moves to that position."""
+    """Take the example at a position out of the list of those on the margin; the last one moves to that position."""
     k, inverse, rates, size, line = position + 1, state.inverse, state.rates, state.size[0], scratch.line
     if size > 1:  # an empty margin set has no inverse, and the walk ends
         for p in range(size + 1):
@@ -253,10 +253,10 @@ def leave(state: State, scratch: Scratch, position: int) -> None:
 
 @inner
 def exchange(rows: Rows, state: State, i: int, hull: FloatArray) -> int:
-    """Move alpha along an affine dependence until a bound is reached; return the position of the example on it.
+    """Move alpha along an affine dependence until one example reaches a bound; return the position of that example.
 
-    Example i is an affine combination of the margin set with coefficients `hull`. If i is the one that reaches its
-    other bound, the size of the margin set is returned.
+    Example i is an affine combination, with coefficients `hull`, of the examples on the margin. The position is that in
+    their list, or the length of the list if i itself reaches its other bound.
     """
     alpha, examples, upper, toward, size = state.alpha, state.examples, rows.upper, state.side[i], state.size[0]
     length, position = upper[i], size
@@ -273,7 +273,7 @@ def exchange(rows: Rows, state: State, i: int, hull: FloatArray) -> int:
 
 @inner
 def put_on_margin(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: int, row: FloatArray) -> bool:
-    """Add an example to the margin set, in place of a member if necessary; return False if rounding prevents it."""
+    """Let example i join those on the margin, replace one or go to its other bound; False if rounding prevents it."""
     nearby.gradient[nearby.positions[i]] = 0.0
     if enter(rows, state, nearby, scratch, i, row):
         return True
@@ -288,7 +288,7 @@ def put_on_margin(rows: Rows, state: State, nearby: NearExamples, scratch: Scrat
 
 @inner
 def refine(rows: Rows, state: State, scratch: Scratch, linear: FloatArray) -> None:
-    """Correct alpha of the margin set, weight vector and bias so that this set is exactly on the margin `linear`."""
+    """Correct weight vector, bias and alpha of the examples on the margin so that these meet `linear`, their margin."""
     examples, size, numbers, alpha, y = state.examples, state.size[0], state.numbers, state.alpha, rows.y
     short, answer = scratch.border, scratch.hull
     products(rows, examples, size, state.plane, short[1:])
@@ -305,7 +305,7 @@ def refine(rows: Rows, state: State, scratch: Scratch, linear: FloatArray) -> No
 
 @inner
 def check_all(rows: Rows, state: State, near: float, nearby: NearExamples) -> int:
-    """Collect the examples near the margin and return their number, or -1 if any example has passed the margin."""
+    """Put the examples near the margin into `nearby`; return their number, or -1 if one has passed the margin."""
     count, gradient, side, bias, n = 0, state.gradient, state.side, state.numbers[BIAS], len(state.side)
     y, shifted, scale = rows.y, rows.shifted, rows.scale
     products(rows, nearby.every, n, state.plane, gradient)
@@ -330,7 +330,7 @@ def copy(source: FloatArray | IntArray, target: FloatArray | IntArray, size: int
 
 @inner
 def copy_state(source: State, target: State) -> None:
-    """Copy a state into another one, without gradient and rates, which follow from the rest."""
+    """Copy a state into another one, except gradient and rates, which follow from the rest."""
     size, n, width = source.size[0], len(source.alpha), len(source.plane)
     copy(source.alpha, target.alpha, n)
     copy(source.side, target.side, n)
@@ -345,11 +345,11 @@ def copy_state(source: State, target: State) -> None:
 
 @inner
 def first_breakpoint(rows: Rows, state: State, nearby: NearExamples, count: int, rate: float) -> tuple[float, int]:
-    """Return the length of the next step, and a code for what ends it.
+    """Return the length of the next step, as an increase of the row's weight, and a code for the event that ends it.
 
-    The code is c if near example c joins the margin set, n + p if member p of that set leaves it (n is the number of
-    examples), and -1 if the row reaches its margin. The single test per near example is almost always false, which
-    suits the processor's branch prediction.
+    The code is c if near example c reaches the margin, n + p if the p-th example on the margin leaves it (n is the
+    number of examples), and -1 if the row reaches its margin. The single test per near example is almost always false,
+    which suits the processor's branch prediction.
     """
     n, alpha, upper, examples, rates = len(state.side), state.alpha, rows.upper, state.examples, state.rates
     side, gradient, speeds, length, kind = nearby.side, nearby.gradient, nearby.speeds, np.inf, -1
@@ -387,7 +387,7 @@ def move(state: State, nearby: NearExamples, count: int, plane_rates: FloatArray
 def step(
     rows: Rows, state: State, task: Task, nearby: NearExamples, scratch: Scratch, count: int
 ) -> tuple[float, bool]:
-    """Take the step to the next breakpoint; return what `move` returns, and True if the step succeeded."""
+    """Take the step to the next breakpoint; return the largest gradient change (see `move`), and True for success."""
     row, numbers, rates, speeds, width, plane_rates = (
         task.row, state.numbers, state.rates, nearby.speeds, len(task.row), scratch.plane_rates
     )  # fmt: skip
@@ -417,9 +417,9 @@ def step(
 def full_check(
     rows: Rows, state: State, checked: State, task: Task, nearby: NearExamples, scratch: Scratch, reach: float
 ) -> tuple[int, float]:
-    """Check all examples; return to the last successful check if one has passed the margin unnoticed.
+    """Check all examples, and restore the state of the last successful check if one has passed the margin unnoticed.
 
-    Returns the number of examples near the margin (-1 if even that check fails again), and the distance within which
+    Returns the number of examples near the margin (-1 if even the restored state fails), and the distance within which
     examples count as near from now on.
     """
     refine(rows, state, scratch, rows.shifted)
@@ -439,7 +439,7 @@ def full_check(
 def walk(
     rows: Rows, state: State, checked: State, task: Task, nearby: NearExamples, scratch: Scratch, limit: int
 ) -> int:
-    """Raise a row's weight until it reaches its margin or a loss of ``task.enough`` is proven; return the status."""
+    """Raise a row's weight until the row is on its margin or the objective exceeds ``task.enough``; return a status."""
     numbers, reach, distance, degenerate, count = state.numbers, task.near, np.inf, 0, 0
     products(rows, state.examples, state.size[0], task.row, state.row_border[1:])
     state.row_border[0] = task.side

@@ -42,7 +42,7 @@ ROWS_SHARE, SUPPORT_SHARE = 0.25, 0.5
 
 
 class KernelRows:
-    """Rows of Q computed from the features on demand; the kernel is centred, as if its feature vectors had mean 0."""
+    """Rows of Q (kernel values times labels), computed on demand; the kernel is centred, as if features had mean 0."""
 
     def __init__(self, problem: SvmProblem) -> None:
         self._kernel, self._X, self._y, self._ridge = problem.kernel, problem.X, problem.y, problem.ridge
@@ -93,7 +93,7 @@ class KernelRows:
 
 
 class RowStore:
-    """A cache of the most recently used rows of Q; ``places`` has each example's row index in ``table``, or -1."""
+    """A cache of the most recently used rows of Q; ``places`` has each example's row index in ``table``, -1 if none."""
 
     def __init__(self, rows: KernelRows, most_bytes: float) -> None:
         n = len(rows.diagonal)
@@ -135,9 +135,9 @@ class Anchors:
         self._known: deque[Anchor] = deque(maxlen=ANCHORS)
 
     def _nearest(self, alpha: FloatArray) -> tuple[Anchor, IntArray]:
-        """Return the anchor that differs from an alpha in the fewest examples, and these examples.
+        """Return the anchor (an alpha with known ``Q alpha``) that differs in the fewest examples, and these examples.
 
-        If no anchor is near, a new one is made, and no example differs.
+        If no anchor is near the given alpha, a new one is made from it, and no example differs.
         """
         support = np.flatnonzero(alpha)
         best, differs = NOTHING, support
@@ -149,7 +149,6 @@ class Anchors:
         return best, differs
 
     def _new(self, alpha: FloatArray) -> Anchor:
-        """Return a new anchor for an alpha, with ``Q alpha`` computed from scratch, and keep it."""
         anchor = self._reached(alpha, NOTHING, np.flatnonzero(alpha))
         self._known.append(anchor)
         return anchor
@@ -171,7 +170,7 @@ class Anchors:
         return reached.high + reached.low
 
     def ready(self, alpha: FloatArray, examples: IntArray) -> Anchor:
-        """Return an anchor near an alpha; load the rows of `examples` and of those in which the two differ."""
+        """Return an anchor near an alpha; load the rows of Q of `examples` and of those that differ into the table."""
         anchor, differs = self._nearest(alpha)
         needed = np.union1d(examples, differs)
         if len(needed) > self._store.capacity and len(differs):
@@ -209,14 +208,14 @@ class Gram(Protocol):
 
     @property
     def anchors(self) -> Anchors | None:
-        """The known products ``Q alpha`` from which others are computed; None if the table is complete."""
+        """The known products ``Q alpha`` from which others are computed; None if the table has all rows."""
 
     @property
     def lock(self) -> AbstractContextManager[object]:
         """The lock to hold while reading the table, whose rows another thread may replace."""
 
     def bias_offset(self, alpha: FloatArray) -> float:
-        """Return the bias of the problem minus the bias that belongs to the centred features of this Gram."""
+        """Return what to add to the bias for centred features to get the bias for the problem's own features."""
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
@@ -225,10 +224,7 @@ class Gram(Protocol):
         """Return ``Q[rows][:, columns]``."""
 
     def restrict(self, rows: IntArray) -> Gram:
-        """Return the Gram of some examples, given by sorted indices, with a complete table.
-
-        A Gram whose table is complete returns itself if all examples are given.
-        """
+        """Return the Gram of some examples, given by sorted indices; its table has the rows of all of them."""
 
 
 class _Held:
@@ -249,7 +245,7 @@ class _KernelGram:
     offsets: FloatArray
 
     def bias_offset(self, alpha: FloatArray) -> float:
-        """Return the bias of the problem minus that of the centred kernel."""
+        """Return what to add to the bias for the centred kernel to get the bias for the problem's own kernel."""
         return -float(alpha @ self.offsets)
 
 
@@ -278,15 +274,15 @@ class LinearGram(_Held):
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
     def bias_offset(self, alpha: FloatArray) -> float:
-        """Return the bias of the problem minus that of the centred features: ``-w'centre`` for the weight vector w.
+        """Return what to add to the bias for centred features to get the problem's: ``-w'centre`` for the weights w.
 
-        It is a small difference of large sums, in which even the rounding error of ``y'alpha`` counts, and therefore
+        This is a small difference of large sums, in which even the rounding error of ``y'alpha`` counts, so it is
         computed in extended precision.
         """
         return -float(alpha.astype(np.longdouble) @ self._moves)
 
     def centred(self, rows: Matrix) -> FloatArray:
-        """Return other rows of features minus the centre of the examples, as a dense array."""
+        """Return the features of other rows minus the examples' centre (`centre_of`), as a dense array."""
         return dense(rows) - self._centre
 
     def planes(self, alphas: FloatArray) -> FloatArray:
@@ -294,7 +290,7 @@ class LinearGram(_Held):
         return np.asarray(alphas @ self._signed)
 
     def reached(self, planes: FloatArray) -> FloatArray:
-        """Return the inner products of all signed examples with some weight vectors, one line per weight vector."""
+        """Return the inner products of all examples, times their labels, with weight vectors, one line per vector."""
         return np.asarray((self._signed @ planes.T).T)
 
     def product(self, alpha: FloatArray) -> FloatArray:
@@ -310,7 +306,7 @@ class LinearGram(_Held):
         return result
 
     def restrict(self, rows: IntArray) -> LinearGram:
-        """Return the Gram of some of the examples."""
+        """Return the Gram of the examples with the indices `rows`."""
         if len(rows) == len(self.diagonal):
             return self
         return LinearGram(self._signed[rows], self.ridge, self._centre, self._y[rows])
@@ -334,14 +330,14 @@ class MatrixGram(_Held, _KernelGram):
         return np.asarray(self.table[rows[:, None], columns])
 
     def restrict(self, rows: IntArray) -> MatrixGram:
-        """Return the Gram of some of the examples."""
+        """Return the Gram of the examples with the indices `rows`."""
         if len(rows) == len(self.diagonal):
             return self
         return MatrixGram(self.block(rows, rows), self.offsets[rows])
 
 
 class RowGram(_KernelGram):
-    """Q by a cache of its most recently used rows, for a matrix too large to hold."""
+    """Q as a cache of its most recently used rows, for a matrix too large to hold as a whole."""
 
     def __init__(self, problem: SvmProblem) -> None:
         self.lock = RLock()  # abandoned work may still read the rows
@@ -362,7 +358,7 @@ class RowGram(_KernelGram):
         return self._rows.block(rows, columns)
 
     def restrict(self, rows: IntArray) -> MatrixGram:
-        """Return the Gram of some of the examples, as a full matrix."""
+        """Return the Gram of the examples with the indices `rows`, as a full matrix."""
         return MatrixGram(self.block(rows, rows), self.offsets[rows])
 
 
@@ -371,7 +367,7 @@ _OPENED: WeakKeyDictionary[SvmProblem, Gram] = WeakKeyDictionary()
 
 
 def open_gram(problem: SvmProblem) -> Gram:
-    """Return the Gram of a problem in its cheapest form; refuse kernel values or matrices that are too large."""
+    """Return a problem's matrix Q in the form that is cheapest; refuse too many examples or too large kernel values."""
     if problem not in _OPENED:
         _OPENED[problem] = _choose(problem)
     return _OPENED[problem]
@@ -410,7 +406,7 @@ def _made(problem: SvmProblem) -> Gram:
 
 
 def needed_alpha(gram: Gram, linear: FloatArray) -> float:
-    """Return the alpha with which a single example of average squared length would reach the largest margin."""
+    """Return the alpha with which one example of average squared length would reach the largest margin in `linear`."""
     return float(np.abs(linear).max()) / max(float(gram.diagonal.mean()), 1e-300)
 
 
@@ -438,7 +434,7 @@ def _matrix(problem: SvmProblem) -> MatrixGram:
 
 
 def centre_of(X: Matrix) -> FloatArray:
-    """Return the means of the columns, but 0 for mostly-zero columns of a mostly-zero table, so that they stay so."""
+    """Return the column means, but 0 for mostly-zero columns of a mostly-zero table, whose zeros must stay zeros."""
     centre = np.asarray(X.mean(axis=0))
     if is_mostly_zero(X):
         filled = np.bincount(X.indices, minlength=X.shape[1]) if is_sparse(X) else np.count_nonzero(dense(X), axis=0)
@@ -459,7 +455,6 @@ def signed(problem: SvmProblem, centre: FloatArray) -> Matrix:
 
 
 def _parts(table: Matrix) -> tuple[FloatArray, Nonzeros]:
-    """Return a table as its dense rows and no nonzeros or, if it is sparse, as no rows and its nonzeros."""
     if not is_sparse(table):
         return dense(table), DENSE
     return np.empty((0, table.shape[1])), Nonzeros(table.data, table.indices, table.indptr)

@@ -41,11 +41,11 @@ class InteriorPoint:
 
 
 class Programme(NamedTuple):
-    """The quadratic programme and its accuracy; ``table`` is Q itself if `is_matrix`, else the signed features.
+    """The quadratic programme and its target accuracy; ``table`` is Q itself if `is_matrix`, else the signed features.
 
     ``exclusive`` is a half-open range of columns in which no example has two nonzeros, such as the values of one
-    category. They make up most of a wide table; their part of the Newton matrix is diagonal, so they are eliminated one
-    by one.
+    category. Such columns make up most of a wide table; their part of the Newton matrix is diagonal, so they are
+    eliminated one by one.
     """
 
     table: FloatArray
@@ -122,7 +122,7 @@ def dot(left: FloatArray, right: FloatArray, size: int) -> float:
 
 @inner
 def spread(programme: Programme, plane: FloatArray) -> FloatArray:
-    """Return the table times a vector."""
+    """Return the programme's table times a vector."""
     values, columns, starts = programme.nonzeros
     result = np.empty(len(programme.y))
     for i in range(len(result)):
@@ -138,7 +138,7 @@ def spread(programme: Programme, plane: FloatArray) -> FloatArray:
 
 @inner
 def gathered(programme: Programme, weights: FloatArray) -> FloatArray:
-    """Return the weighted sum of the rows of the table."""
+    """Return the weighted sum of the rows of the programme's table."""
     values, columns, starts = programme.nonzeros
     result = np.zeros(programme.table.shape[1])
     for i in range(len(weights)):
@@ -165,7 +165,7 @@ def weighted(table: FloatArray, weights: FloatArray) -> FloatArray:
 
 @inner
 def filled_from(columns: Places, start: int, end: int, first: int) -> int:
-    """Return the first position in ``range(start, end)`` whose column is at least `first`, else `end`."""
+    """Return the first position in ``range(start, end)`` at which `columns` is at least `first`, else `end`."""
     while start < end and columns[start] < first:
         start += 1
     return start
@@ -175,8 +175,8 @@ def filled_from(columns: Places, start: int, end: int, first: int) -> int:
 def squared(programme: Programme, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the three blocks of ``table' diag(weights) table`` that `factorised_core` takes.
 
-    These are the diagonal of the exclusive columns, the block between them and the other columns, and the block of the
-    other columns, of which a sparse table fills the lower triangle only.
+    These are the diagonal of the exclusive columns (see `Programme`), the block between them and the other columns, and
+    the block of the other columns, of which a sparse table fills the lower triangle only.
     """
     values, columns, starts = programme.nonzeros
     first, last = programme.exclusive
@@ -223,7 +223,7 @@ def factorised_core(pivots: FloatArray, edge: FloatArray, rest: FloatArray) -> C
 
 @inner
 def solved_core(core: Core, first: int, right: FloatArray) -> FloatArray:
-    """Return the solution of a factorised system for one right side; the exclusive columns begin at index `first`."""
+    """Return the solution of a factorised system for a right side; exclusive columns (`Programme`) begin at `first`."""
     wide, edge, result = len(core.pivots), core.edge, right.copy()
     others = np.empty(len(right) - wide)
     for k in range(len(others)):
@@ -267,7 +267,7 @@ def substituted(factor: FloatArray, right: FloatArray) -> FloatArray:
 
 @inner
 def solved(programme: Programme, newton: Newton, right: FloatArray) -> FloatArray:
-    """Return the solution of the Newton system for one right side; from features, by Woodbury's identity."""
+    """Return the solution of the Newton system for one right side, by Woodbury's identity if Q is given by features."""
     if programme.is_matrix:
         return substituted(newton.core.factor, right)
     result, inverse = np.empty(len(right)), newton.inverse
@@ -388,7 +388,7 @@ def step(programme: Programme, point: Point) -> float:
 def interior_point(
     gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, total: float = 0.0, accuracy: float = TARGET
 ) -> InteriorPoint:
-    """Return an approximate optimum, strictly within its bounds, of a relative accuracy as far as rounding allows."""
+    """Return an approximate optimum, strictly within its bounds; rounding may prevent the relative `accuracy`."""
     # Copies are writable: the compiled step takes one type of array.
     programme = Programme(
         gram.table, gram.nonzeros, gram.exclusive, gram.is_matrix, gram.ridge, y.copy(), linear.copy(), total, accuracy
@@ -401,7 +401,6 @@ def interior_point(
 
 
 def _found(programme: Programme, gram: Gram, upper: FloatArray) -> InteriorPoint:
-    """Return the point after as many steps as make progress."""
     point = _start(gram, programme.y, upper, programme.linear)
     for _ in range(MAX_ITERATIONS):
         checkpoint()
@@ -415,7 +414,7 @@ def _found(programme: Programme, gram: Gram, upper: FloatArray) -> InteriorPoint
 
 
 def _start(gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray) -> Point:
-    """Return a first point: alpha at half its upper bound, or less where that is far more than a margin needs."""
+    """Return a first iterate: alpha at half its upper bound, or at START times `needed_alpha` if that is less."""
     a = np.minimum(0.5 * upper, START * needed_alpha(gram, linear))
     reduced = gram.product(a) - linear
     bias = -float(np.median(y * reduced))

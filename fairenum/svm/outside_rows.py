@@ -40,7 +40,7 @@ class LinearOutsideRows:
         self.squares = np.asarray(np.einsum("ij,ij->i", self.features, self.features))
 
     def crossed(self, places: IntArray) -> FloatArray:
-        """Return the inner products of some outside rows with all signed examples, one line per outside row."""
+        """Return the inner products of some outside rows with all examples times labels, one line per outside row."""
         return self._gram.reached(self.features[places])
 
     def entering(self, places: IntArray) -> FloatArray:
@@ -79,7 +79,7 @@ class KernelOutsideRows:
         return self._problem.kernel(self._rows[places], self._problem.X)
 
     def crossed(self, places: IntArray) -> FloatArray:
-        """Return the inner products of some outside rows with all signed examples, one line per outside row."""
+        """Return the inner products of some outside rows with all examples times labels, one line per outside row."""
         block = self._plain(places)
         block -= self._mean[places, None]
         block -= self._means - self._means.mean()
@@ -105,7 +105,7 @@ class KernelOutsideRows:
 
 
 def _spread(gram: Gram, alphas: FloatArray, weights: FloatArray, squares: FloatArray) -> FloatArray:
-    """Return the length of each w of `Planes` if its terms were orthogonal: the scale of its rounding error."""
+    """Return the scale of the rounding error of each w of `Planes`: its length if its terms were orthogonal."""
     return np.sqrt((alphas * alphas) @ gram.diagonal + weights * weights * squares)
 
 
@@ -113,7 +113,7 @@ OutsideRows = LinearOutsideRows | KernelOutsideRows
 
 
 def outside_rows(problem: SvmProblem, rows: Matrix) -> OutsideRows:
-    """Return rows outside the training set, held as features or as kernel values, as the problem's Gram is."""
+    """Return rows outside the training set, held as features if the problem's Gram is linear, else as kernel values."""
     gram = open_gram(problem)
     if isinstance(gram, LinearGram):
         return LinearOutsideRows(gram, rows)

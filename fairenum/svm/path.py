@@ -46,10 +46,7 @@ def constant_data(gram: Gram, problem: SvmProblem) -> path_loop.Data:
 
 
 class Parked(NamedTuple):
-    """An optimal alpha in compact form: the margin set, one bit per example for the upper bound, and the bias.
-
-    `resumed` restores the active set.
-    """
+    """An optimal alpha in compact form: the examples on the margin, a bit for each one at its upper bound, the bias."""
 
     margin: IntArray
     at_upper: npt.NDArray[np.uint8]
@@ -128,7 +125,7 @@ class ActiveSet:
         return part
 
     def joined(self, part: ActiveSet, examples: IntArray, linear: FloatArray) -> ActiveSet:
-        """Return the active set of all examples for a linear term to which `part`, that of `examples`, was moved."""
+        """Return the active set of all examples after `part`, that of `examples` alone, was moved to `linear`."""
         upper, alpha, gradient, side = self.upper.copy(), self.alpha.copy(), self.gradient.copy(), self.side.copy()
         alpha[examples], side[examples] = part.alpha, part.side
         state = self.moved(upper, alpha, gradient, side, examples[part.margin], part.inverse, part.bias)
@@ -160,18 +157,18 @@ class ActiveSet:
     def perform(
         self, task: int, data: path_loop.Data, value: float, goal: path_loop.Goal, below: float, limit: int
     ) -> path_loop.TaskResult:
-        """Run a task of the compiled loop on this active set, and return its result."""
+        """Run a task of the compiled `path_loop`, such as FOLLOW, on this active set, and return its result."""
         vectors = path_loop.Vectors(
             self.upper, self.linear, self.alpha, self.gradient, self.side, self.gradient_tolerance, self.alpha_tolerance
         )
         return path_loop.perform(task, data, vectors, self.margin_set(), self.bias, value, goal, below, limit)
 
     def margin_set(self) -> path_loop.Margin:
-        """Return the margin set in the form that the compiled loop takes."""
+        """Return the examples on the margin and the inverse in the form that the compiled `path_loop` takes."""
         return path_loop.Margin(self.margin, len(self.margin), self.inverse)
 
     def ready(self, *examples: int) -> path_loop.Data:
-        """Return the compiled loop's constant data, with the rows of the margin set and of `examples` loaded."""
+        """Return the input of `path_loop`, with the rows of Q of `examples` and of those on the margin in its table."""
         anchors = self.gram.anchors
         if anchors is None:
             return self.data
@@ -179,7 +176,7 @@ class ActiveSet:
         return self.data._replace(anchor=anchors.ready(self.alpha, rows))
 
     def recompute(self) -> None:
-        """Recompute, to rounding, the margin set's alpha, the bias and the gradient from the other examples' bounds."""
+        """Recompute bias, gradient and alpha of the examples on the margin to rounding; other alpha stay the same."""
         with self.gram.lock:
             self.bias = self.perform(path_loop.RECOMPUTE, self.ready(), 0.0, path_loop.NOWHERE, 0.0, 0).bias
 
@@ -209,7 +206,7 @@ class ActiveSet:
 
 
 def resumed(parked: Parked, gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
-    """Return the active set of a parked alpha, given the upper bounds for which that was optimal."""
+    """Return the active set of an alpha in compact form, given the upper bounds for which that alpha was optimal."""
     side = np.where(upper > 0.0, AT_LOWER, 0.0)
     side[np.unpackbits(parked.at_upper, count=len(side)) > 0] = AT_UPPER
     side[parked.margin] = ON_MARGIN
@@ -230,10 +227,7 @@ def breakpoint_limit(state: ActiveSet) -> int:
 
 
 def _stretch(state: ActiveSet, limit: int) -> int:
-    """Return how many breakpoints to pass between two checks of the time budget.
-
-    They take about a second, and are enough for the compiled loop to notice a cycle.
-    """
+    """Return how many breakpoints to pass between checks of the time: about a second's, enough to notice a cycle."""
     fewest = 2 * (path_loop.MOST_DEGENERATE + 2 * len(state.margin))
     numbers = len(state.data.nonzeros[0]) or state.data.table.size
     return min(limit, max(fewest, STRETCH // max(numbers, len(state.alpha))))
@@ -242,7 +236,7 @@ def _stretch(state: ActiveSet, limit: int) -> int:
 def _follow(
     state: ActiveSet, value: float, goal: path_loop.Goal, below: float, limit: int, missing: int = ALL_THERE
 ) -> tuple[int, float, int]:
-    """Move an active set along a path, in place; return the status, the value and the number of breakpoints left.
+    """Move an active set along a path, in place; return the status, the value and how many breakpoints are left.
 
     A status of MISSING or below says which row must be loaded (`path_loop.MISSING`); pass it as `missing` to the next
     call, which loads that row. The value is explained in `path_loop.follow_path`.
@@ -286,7 +280,7 @@ class RemovalPath:
         return status == path_loop.ARRIVED
 
     def _start(self, below: float) -> int:
-        """Take the first steps from the parent, unless the bound is then less than `below`, and return the status."""
+        """Begin the path on a copy of the parent unless the first step's bound is under `below`; return the status."""
         parent = self._parent
         stretch = _stretch(parent, self._limit)
         with parent.gram.lock:
@@ -300,7 +294,7 @@ class RemovalPath:
         return found.status if self.state is None else self._resume(self.state, below, found.status, found.limit)
 
     def _resume(self, state: ActiveSet, below: float, status: int = path_loop.STUCK, left: int = 0) -> int:
-        """Continue and return the status; load missing rows, and check the time budget every so many breakpoints."""
+        """Go on along the path and return the status; in between, load missing rows of Q and check the time budget."""
         while self._limit > 0 and (status <= path_loop.MISSING or (status == path_loop.STUCK and left == 0)):
             stretch = _stretch(state, self._limit)
             status, self.value, left = _follow(state, self.value, self._goal, below, stretch, min(status, ALL_THERE))
@@ -328,7 +322,7 @@ def shift_linear(state: ActiveSet, target: FloatArray, keeps_rounding: bool = Fa
 
 
 def admitted(state: ActiveSet, example: int, upper: float) -> ActiveSet:
-    """Return the active set of an optimum in which a left-out example gets an upper bound.
+    """Return the active set of an optimum after a left-out example is given the upper bound `upper`.
 
     The example enters with a linear term so low that ``alpha = 0`` is optimal for it; this term then rises to its own
     value. Among several optima the result need not be the canonical one.

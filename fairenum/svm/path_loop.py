@@ -121,7 +121,7 @@ NOWHERE = Goal(-1, 0.0, np.empty(0))
 
 
 class Direction(NamedTuple):
-    """Rates of bias, margin set's alpha and gradient along a path, and the least rates that count as nonzero."""
+    """Rates of change of bias, margin set's alpha and gradient along a path, and the least rates that are not 0."""
 
     bias: float
     margin: FloatArray
@@ -234,7 +234,7 @@ def border(data: Data, margin: Margin, i: int) -> FloatArray:
 
 @inner
 def weighted_rows(data: Data, margin: Margin, weights: FloatArray) -> FloatArray:
-    """Return the weighted sum of the margin examples' rows."""
+    """Return the weighted sum of the table rows of the examples on the margin."""
     result = np.zeros(data.table.shape[1])
     add_rows(data, margin.examples, weights, result)
     return result
@@ -242,7 +242,7 @@ def weighted_rows(data: Data, margin: Margin, weights: FloatArray) -> FloatArray
 
 @in_any_order
 def table_product(data: Data, plane: FloatArray) -> FloatArray:
-    """Return the table times a vector."""
+    """Return the inner products of all rows of the table with a vector."""
     if len(data.nonzeros.starts) == 0:
         dense: FloatArray = np.dot(data.table, plane)  # a library handles several such short rows at a time
         return dense
@@ -258,7 +258,7 @@ def table_product(data: Data, plane: FloatArray) -> FloatArray:
 
 @inner
 def times_inverse(margin: Margin, right: FloatArray) -> FloatArray:
-    """Return the stored inverse of the bordered matrix times a vector."""
+    """Return the stored inverse of the margin set's bordered matrix times a vector."""
     result = np.empty(len(right))
     for p in range(len(right)):
         result[p] = dot(margin.inverse[p], right)
@@ -290,7 +290,7 @@ def solve_margin(data: Data, margin: Margin, right: FloatArray) -> FloatArray:
     """Return the solution of the linear system whose matrix is the bordered matrix of the margin set.
 
     On discrete data this matrix is ill-conditioned, and after a dozen updates its inverse gives seven digits: too few
-    to recognise tied breakpoints. One step of iterative refinement restores the others.
+    to recognise tied breakpoints. One step of iterative refinement restores the rest.
     """
     answer = times_inverse(margin, right)
     missing = times_inverse(margin, residual_of(data, margin, right, answer))
@@ -369,7 +369,7 @@ def leave(margin: Margin, position: int) -> Margin:
 
 @inner
 def release(vectors: Vectors, margin: Margin, example: int) -> Margin:
-    """Exempt an example, whose alpha the path moves, from optimality conditions; return the margin set without it."""
+    """Exempt the example whose alpha a path moves from the optimality conditions; return the margin set without it."""
     vectors.side[example] = 0.0
     for p in range(margin.size):
         if margin.examples[p] == example:
@@ -379,7 +379,7 @@ def release(vectors: Vectors, margin: Margin, example: int) -> Margin:
 
 @leaf
 def put_on_bound(vectors: Vectors, i: int, falls: bool) -> None:
-    """Put an example on the bound it has reached: the lower one if `falls`, else the upper one."""
+    """Set alpha of example i to the bound it has reached: the lower one if `falls`, else the upper one."""
     vectors.side[i] = 1.0 if falls else -1.0
     vectors.alpha[i] = 0.0 if falls else vectors.upper[i]
 
@@ -408,7 +408,7 @@ def is_blocking(distance: float, speed: float, length: float, close: float, stop
 
 @leaf
 def step_length(vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool) -> float:
-    """Return the distance to the first breakpoint, at most `length`: the ratio test of active-set methods."""
+    """Return the path length to the first breakpoint, at most `length`: the ratio test of active-set methods."""
     first, side, gradient, rate = length, vectors.side, vectors.gradient, direction.gradient
     for i in range(len(rate)):
         speed = -side[i] * rate[i]
@@ -430,10 +430,10 @@ def step_length(vectors: Vectors, margin: Margin, direction: Direction, length: 
 def breakpoints_at(
     vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool, first: float
 ) -> npt.NDArray[np.int64]:
-    """Return the breakpoints at distance `first`, as codes.
+    """Return the codes of all breakpoints at the path length `first`, that of the nearest one.
 
-    The code is i if example i joins the margin set, and n + p if member p of that set leaves it; n is the number of
-    examples.
+    The code is i if example i reaches the margin, and n + p if the p-th example on the margin leaves it; n is the
+    number of examples.
     """
     count, side, gradient, rate = 0, vectors.side, vectors.gradient, direction.gradient
     n = len(rate)
@@ -460,7 +460,7 @@ def breakpoints_at(
 def first_breakpoint(
     data: Data, vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool
 ) -> tuple[float, int, int]:
-    """Return the distance, kind and index of the first breakpoint; ties are broken by the tie weights.
+    """Return the path length to the first breakpoint, its kind and its index; tie weights break ties.
 
     With `stops_short`, a breakpoint counts only if its example would clearly pass its bound by the end of the path, and
     none ties with the end. Otherwise the end takes part in ties like any breakpoint.
@@ -489,9 +489,10 @@ def first_breakpoint(
 
 @inner
 def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
-    """Return the change of bias and margin set's alpha, per eps, if p becomes ``p - eps * weights``, and of the plane.
+    """Return how the optimum changes per eps if the linear term p becomes ``p - eps * weights``, as two vectors.
 
-    For a matrix, ``Q alpha`` takes the place of the plane.
+    The first is the change of the bias, then of the margin set's alpha; the second that of the weight vector, or of
+    ``Q alpha`` if Q is held as a matrix.
     """
     right = margin_shift(margin, data.weights)
     tie = solve_margin(data, margin, right) if margin.size > 0 else right
@@ -500,14 +501,14 @@ def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
 
 @leaf
 def tie_gradient(data: Data, tie: FloatArray, plane: FloatArray, i: int) -> float:
-    """Return how the gradient of an example off the margin changes per eps if p becomes ``p - eps * weights``."""
+    """Return the gradient change per eps of example i, off the margin, if p becomes ``p - eps * weights``."""
     reached = plane[i] if data.is_matrix else row_product(data, i, plane)
     return float(tie[0] * data.y[i] + data.weights[i] + reached)
 
 
 @leaf
 def breakpoint_delay(data: Data, direction: Direction, tie: FloatArray, plane: FloatArray, code: int) -> float:
-    """Return by how much later a breakpoint comes, per eps, if p becomes ``p - eps * weights``."""
+    """Return how much later a breakpoint comes, per eps, if the linear term p becomes ``p - eps * weights``."""
     n = len(direction.gradient)
     if code >= n:
         return float(-tie[code - n + 1] / direction.margin[code - n])
@@ -518,7 +519,7 @@ def breakpoint_delay(data: Data, direction: Direction, tie: FloatArray, plane: F
 def exchange(
     data: Data, vectors: Vectors, margin: Margin, direction: Direction, i: int, left: float
 ) -> tuple[bool, Margin]:
-    """Let an example in the affine hull of the margin set join it in place of a member; return success and the set.
+    """Let example i, in the margin set's affine hull, replace a member; return a success flag and the new margin set.
 
     Alpha moves along the affine dependence, which changes neither plane nor objective, until a member reaches a bound
     and leaves, or the new example reaches its own other bound and does not join. The gradient of the new example has
@@ -560,10 +561,7 @@ def exchange(
 def apply_breakpoint(
     data: Data, vectors: Vectors, margin: Margin, direction: Direction, kind: int, index: int, left: float
 ) -> tuple[bool, Margin]:
-    """Let the example of a breakpoint join or leave the margin set; return a success flag and the new set.
-
-    The flag is False if rounding prevents the change.
-    """
+    """Let a breakpoint's example join or leave the margin set; return a success flag and the new margin set."""
     if kind == ENTERS:
         done, margin = enter(data, vectors, margin, index)
         return (True, margin) if done else exchange(data, vectors, margin, direction, index, left)
@@ -633,7 +631,7 @@ def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
 
 @inner
 def next_step(data: Data, vectors: Vectors, margin: Margin, goal: Goal, left: float) -> Step:
-    """Return the next step of a path whose remaining length is `left`."""
+    """Return the step to the next breakpoint of a path whose remaining length is `left`."""
     slides = margin.size == 0 and goal.example >= 0
     direction = search_direction(data, margin, goal)
     length, kind, index = first_breakpoint(
@@ -644,7 +642,7 @@ def next_step(data: Data, vectors: Vectors, margin: Margin, goal: Goal, left: fl
 
 @inner
 def bound_after(vectors: Vectors, margin: Margin, value: float, goal: Goal, step: Step) -> float:
-    """Return the upper bound on the final objective of a removal path, as it is after the first step."""
+    """Return the upper bound on the objective at the end of a removal path that is known after its first step."""
     left, length = vectors.alpha[goal.example] - goal.target, step.length
     slope, bend = vectors.gradient[goal.example], step.direction.gradient[goal.example]
     if length == np.inf:
@@ -660,7 +658,7 @@ def follow_path(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int,
     step: Step,
 ) -> tuple[int, Margin, float, float, int]:  # fmt: skip
-    """Follow a path until it arrives, the bound on its end is under `below`, or `limit` breakpoints are passed.
+    """Follow a path to its end, until the bound on its final objective is under `below`, or for `limit` breakpoints.
 
     `value` is the objective if an example is removed, or the remaining share of the path if the linear term moves.
     Returns the status, margin set, bias, value and number of breakpoints left.
@@ -707,10 +705,9 @@ def follow_path(
 def raise_alpha(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, above: float, limit: int
 ) -> tuple[int, Margin, float, float, int]:
-    """Raise an example's alpha until its gradient is 0, the objective exceeds `above`, or `limit` is used up.
+    """Raise an example's alpha until its gradient is 0, the objective exceeds `above`, or for `limit` breakpoints.
 
-    The objective, `value`, never falls, so it is a lower bound on the final one. `limit` is a number of breakpoints.
-    Returns the same as `follow_path`.
+    The objective, `value`, never falls, so it is a lower bound on the final one. Returns the same as `follow_path`.
     """
     alpha, gradient, example, degenerate = vectors.alpha, vectors.gradient, goal.example, 0
     while gradient[example] < 0.0:
@@ -859,7 +856,7 @@ def is_rigid(vectors: Vectors, margin: Margin) -> bool:
 
 @inner
 def is_canonical(data: Data, vectors: Vectors, margin: Margin) -> bool:
-    """Tell whether this is the canonical one of several optima, that of least ``weights'alpha``.
+    """Tell whether alpha is the canonical one of several optima, that of least ``weights'alpha``.
 
     It is unless a tied example would join the margin set if p became ``p - eps * weights``. A path preserves this while
     it recognises ties; where rounding changes their order, it may arrive at another optimum. Only examples in the

@@ -124,9 +124,9 @@ class _Crossover:
 
 
 def _shifted(state: ActiveSet, stops: list[FloatArray], walks: np.ndarray, tied: float) -> ActiveSet:
-    """Return the active set moved to several linear terms in turn, if possible by the examples in `walks` alone.
+    """Return an active set moved to each linear term of `stops` in turn, if possible by the examples in `walks` alone.
 
-    All examples take part if another one would otherwise end on the wrong bound.
+    All examples take part if one outside `walks` would otherwise end on the wrong bound.
     """
     few = np.flatnonzero(walks)
     if len(few) < len(walks) and not (state.gram.is_matrix and len(few) > MATRIX_AT_ONCE):
@@ -236,7 +236,7 @@ def _made_optimal(
     gram: Gram, data: Data, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float, side: FloatArray,
     margin: IntArray,
 ) -> ActiveSet:  # fmt: skip
-    """Return the active set of a vertex, with a linear term near the given one for which the vertex is optimal."""
+    """Return the active set of a vertex for a linear term, near the given one, for which the vertex is optimal."""
     reached = gram.product(alpha) + data.y * bias
     gradient = reached - linear
     suited = linear.copy()

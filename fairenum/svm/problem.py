@@ -176,7 +176,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """An alpha proven optimal for ``0 <= alpha <= upper``; ``slack`` is how far each example misses its margin."""
+    """An alpha proven optimal for ``0 <= alpha <= upper``; ``slack`` is how far each example is short of its margin."""
 
     alpha: FloatArray
     upper: FloatArray

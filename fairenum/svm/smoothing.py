@@ -44,7 +44,7 @@ def squared(rows: Matrix, y: FloatArray, places: IntArray, weights: FloatArray) 
 def add_squares(
     nonzeros: Nonzeros, labels: FloatArray, places: IntArray, weights: FloatArray, matrix: FloatArray
 ) -> None:
-    """Fill a matrix of zeros with the result of `squared` for sparse rows; `labels` are those of `places`."""
+    """Fill a matrix of zeros with the result of `squared` for sparse rows; `labels` are those of the rows `places`."""
     values, columns, starts = nonzeros
     last = len(matrix) - 1
     for k in range(len(places)):
@@ -110,7 +110,7 @@ class SmoothedSvm:
         return Plane(weights, bias, times(self._rows, weights) + self._y * bias)
 
     def _settled(self, plane: Plane, width: float) -> Plane:
-        """Return the plane after Newton steps for a hinge of one width; the last step hardly moves it."""
+        """Return the plane after Newton steps for a hinge smoothed over `width`, until a step hardly moves it."""
         value = self._value(plane, width)
         for _ in range(STEPS):
             slope = self._slope(plane, width)

@@ -51,12 +51,12 @@ def as_csr(table: object) -> Sparse:
 
 
 def times(table: Matrix, vector: FloatArray) -> FloatArray:
-    """Return the inner product of each row with a vector."""
+    """Return the inner product of each row of a table with a vector."""
     return np.asarray(table @ vector)
 
 
 def sums(weights: FloatArray, table: Matrix) -> FloatArray:
-    """Return the weighted sum of the rows; given a matrix of weights, one such sum per row of weights."""
+    """Return the weighted sum of a table's rows; given a matrix of weights, one such sum per row of weights."""
     return np.asarray(weights @ table)
 
 
@@ -77,10 +77,7 @@ def compact(table: Matrix) -> Matrix:
 
 
 def bytes_of(rows: int, columns: int, filled: int | None = None) -> int:
-    """Return the bytes of a table in the form that `compact` gives it; `filled` is the number of nonzeros per row.
-
-    Without `filled`, all entries count as nonzero.
-    """
+    """Return the bytes of a table in the form `compact` gives it, with `filled` nonzeros per row, by default all."""
     is_sparse_one = filled is not None and rows * columns >= LARGE and filled <= SPARSE * columns
     return rows * (12 * filled + 4 if filled is not None and is_sparse_one else 8 * columns)
 
@@ -119,7 +116,7 @@ def inner_products(left: Matrix, right: Matrix) -> FloatArray:
 
 
 def squares(table: Matrix) -> FloatArray:
-    """Return the squared length of each row."""
+    """Return the squared length of each row of a table."""
     if is_sparse(table):
         return np.asarray(table.multiply(table).sum(axis=1))
     return np.asarray(np.einsum("ij,ij->i", table, table))
@@ -169,7 +166,7 @@ def _precise_product(weights: FloatArray, table: Matrix) -> FloatArray:
 
 
 def average(table: Matrix, weights: FloatArray | None = None) -> FloatArray:
-    """Return the mean of the rows, weighted if weights are given."""
+    """Return the mean of a table's rows, weighted if weights are given."""
     if is_sparse(table):
         return np.asarray(table.mean(axis=0) if weights is None else (weights @ table) / weights.sum())
     return np.asarray(np.average(table, 0, weights))

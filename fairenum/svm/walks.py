@@ -22,7 +22,7 @@ TIE_WEIGHT = 1.5  # of the row, like those of examples
 
 
 class FastWalk:
-    """Approximate walks from one optimal linear model; a tiny shift of the linear term, `tie_shift`, breaks ties."""
+    """Approximate paths that raise an added row's weight, from one optimal linear model; `tie_shift` breaks ties."""
 
     def __init__(
         self, problem: SvmProblem, gram: LinearGram, state: ActiveSet, value: float, tie_shift: float = TIE_SHIFTS[0]
@@ -43,7 +43,7 @@ class FastWalk:
         self._scratch = fast_walk_loop.Scratch(*columns, *border)
 
     def across(self, row: FloatArray, side: float, missing: float, enough: float) -> tuple[int, FloatArray, float]:
-        """Raise a row's weight until it reaches its margin or a loss of `enough` is proven; see `ExactWalk.across`."""
+        """Raise a row's weight until the row is on its margin or the objective exceeds `enough`, like `ExactWalk`."""
         state = self._state
         for target, source in zip(state, self._start, strict=True):
             target[...] = source
@@ -65,7 +65,7 @@ def _opened(state: ActiveSet, gram: LinearGram, value: float) -> fast_walk_loop.
 
 
 class ExactWalk:
-    """Exact walks from one optimal active set, with room for the row as one more example."""
+    """Exact paths that raise an added row's weight, from one optimal active set."""
 
     def __init__(self, state: ActiveSet, value: float) -> None:
         self._value, self._count = value, len(state.alpha)
@@ -84,10 +84,11 @@ class ExactWalk:
         self._margin, self._bias, self._limit = state.margin_set(), state.bias, breakpoint_limit(state)
 
     def across(self, row: FloatArray, side: float, missing: float, enough: float) -> tuple[int, FloatArray, float]:
-        """Raise a row's weight until it reaches its margin or a loss of `enough` is proven; return status, alpha, bias.
+        """Raise a row's weight until the row is on its margin or the objective exceeds `enough`.
 
-        `row` holds features or, for a kernel matrix, the inner products with all examples and with itself; `side` is
-        its label, `missing` how far it falls short of its margin at the start.
+        The objective bounds the loss of models with the row on its margin from below. `row` holds features or, for a
+        kernel matrix, the inner products with all examples and with itself; `side` is its label, `missing` how far it
+        falls short of its margin at the start. Returns the status, alpha and the bias.
         """
         data = self._data[side]
         _put(data, side * row, self._count)

@@ -37,9 +37,9 @@ FEW_WRONG = 100  # examples on a wrong bound that are added without growing the 
 class Start:
     """A given plane, thought to be near the optimal one, from which the solver starts.
 
-    ``gradient`` is taken at that plane; ``in_doubt`` marks examples that must join the working set; ``alpha`` gives the
-    plane, or is None if it belongs to another linear term. With ``is_close`` the sign of the gradient shows the bound
-    of every example that is not in doubt.
+    ``gradient`` is taken at that plane; ``in_doubt`` marks examples that must join the working set; ``alpha`` is the
+    plane's, or None if the plane belongs to another linear term. With ``is_close`` the sign of the gradient shows the
+    bound of every example that is not in doubt.
     """
 
     gradient: FloatArray
@@ -50,7 +50,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApproximateSolution:
-    """An interior point for the examples in ``working``, and alpha and gradient of all; the others are on a bound."""
+    """An interior point for the examples in ``working``, and alpha and gradient of all; other alpha are on a bound."""
 
     alpha: FloatArray
     working: IntArray
@@ -67,10 +67,7 @@ class WorkingSetSolver:
         self._count = int(np.count_nonzero(self.allowed))
 
     def solve(self, start: Start | None = None, accuracy: float = TARGET) -> ApproximateSolution:
-        """Return an approximate optimum found on growing working sets or, once these are too large, on all examples.
-
-        `accuracy` is relative to the objective.
-        """
+        """Return an optimum to a relative `accuracy`, found on growing subsets of the examples or, at last, on all."""
         plan = self._plan(start)
         if plan is not None:
             gradient, works, size = plan
@@ -116,11 +113,10 @@ class WorkingSetSolver:
         return None if plane is None else plane.margins - self.linear
 
     def _largest(self) -> float:
-        """Return the number of examples beyond which a working set saves no time."""
         return min(LARGEST_SHARE * self._count, MATRIX_AT_ONCE if self.gram.is_matrix else np.inf)
 
     def solve_all(self, accuracy: float = TARGET) -> ApproximateSolution:
-        """Return an approximate optimum, solved for all examples at once; refuse a kernel matrix of too many."""
+        """Return an approximate optimum, solved for all examples at once; refuse too large a kernel matrix."""
         if self.gram.is_matrix and self._count > MATRIX_AT_ONCE:
             raise SolverOverwhelmed(
                 f"of {self._count} examples too many are near the margin of an SVM with this kernel (at most "

@@ -41,7 +41,7 @@ class PathWorkspace:
         return self._state(solution).parked()
 
     def resume(self, parked: Parked, upper: FloatArray) -> Claim:
-        """Return the claim of a compact form, given the upper bounds it was solved for."""
+        """Return the claim (unproven solution) stored in a compact form, given the upper bounds it was solved for."""
         return _claim(resumed(parked, self._gram, self.problem, upper))
 
     def _state(self, parent: Solution) -> ActiveSet:
@@ -53,7 +53,7 @@ class PathWorkspace:
 
 
 class PathRemoval:
-    """A path that lowers one example's upper bound; solved from scratch if rounding keeps it from its end."""
+    """A path that lowers one example's upper bound; if rounding stops it, the problem is solved from scratch."""
 
     __slots__ = ("_parent", "_path", "_workspace", "bound")
 
@@ -79,7 +79,6 @@ class PathRemoval:
 
 
 def _guess(start: Solution | None) -> FloatArray | ActiveSet | None:
-    """Return the active set of a start, or its alpha if another solver made it; None if there is no start."""
     if start is None:
         return None
     return start.handle if isinstance(start.handle, ActiveSet) else start.alpha
