@@ -27,21 +27,21 @@ class Priced(Protocol):
 
     @property
     def price(self) -> float:
-        """The price v of z."""
+        """The price v for which this plane was found."""
 
     @property
     def loss(self) -> float:
-        """The loss P."""
+        """The training loss P of this plane."""
 
     @property
     def difference(self) -> float:
-        """The measure z."""
+        """The value that the measure of unfairness z has for this plane."""
 
 
 def first_price(least: float, eps: float, square: float) -> float:
-    """Return the price that would use up the allowed loss if the plane moved along the difference d of means only.
+    """Return the price at which the loss would rise as far as allowed if the plane moved only along the direction d.
 
-    `least` is the least loss, `eps` its allowed rise as a share, and `square` is ``|d|^2``.
+    d is the difference of group means and `square` is ``|d|^2``; `least` is the least loss, `eps` its relative rise.
     """
     return math.sqrt(2.0 * max(eps, CLOSE) * least / square)
 
@@ -94,8 +94,8 @@ def _shares(rows: int, weights: FloatArray | None) -> FloatArray:
 
 
 def is_zero_direction(along: FloatArray, square: float) -> bool:
-    """Tell whether a direction is 0 up to rounding: then the two means are equal, and so is z = 0 for every plane.
+    """Tell whether a direction between two means is 0 up to rounding, so that z = 0 for every plane.
 
-    `along` has its inner products with the examples, `square` is its squared length.
+    `along` has the direction's inner products with the examples, `square` is its squared length.
     """
     return square <= float(np.finfo(float).eps) * (1.0 + float(np.abs(along).max()))

@@ -66,7 +66,7 @@ class _PinnedPlane:
 
     @classmethod
     def of(cls, problem: SvmProblem, alpha: FloatArray, margin: IntArray, able: IntArray) -> _PinnedPlane | None:
-        """Return the pinned plane; None if the margin examples leave it free to move in some direction."""
+        """Return the plane if its margin examples determine it, with alphas strictly within bounds; else None."""
         coordinates = _coordinates(problem, able)
         own = coordinates[np.searchsorted(able, margin)]
         if np.linalg.matrix_rank(own, tol=DEPENDENT * np.linalg.norm(coordinates)) < coordinates.shape[1]:
@@ -94,7 +94,7 @@ class _PinnedPlane:
     def _exactly(self) -> FloatArray:
         """Return for each example how many records of it must be left out to move the plane.
 
-        This is for linearly independent rows on the margin, whose alphas can compensate in one way only.
+        Rows on the margin must be linearly independent, so that their alphas can compensate in one way only.
         """
         inverse = np.linalg.inv(self._margin)
         above, below = self._box - self._centre, self._centre
@@ -117,11 +117,10 @@ class _PinnedPlane:
         return np.asarray(1.0 / np.maximum(moves, 1e-300) / self._cost)
 
     def _blocks(self) -> Iterator[FloatArray]:
-        """Yield the examples whose removal might move the plane in blocks of rows, to limit memory."""
         return (self._able[start : start + BLOCK_ROWS] for start in range(0, len(self._able), BLOCK_ROWS))
 
     def _farthest(self, row: FloatArray) -> float:
-        """Return how much alpha of the example `row` the margin examples can compensate for; 0 if this is not found."""
+        """Return the largest alpha of the example `row` that margin examples can make up for; 0 if it is not found."""
         size = len(self._box)
         aim = np.append(np.zeros(size), -1.0)
         equations = np.column_stack([self._margin.T, -row])
@@ -131,7 +130,7 @@ class _PinnedPlane:
 
 
 def _coordinates(problem: SvmProblem, able: IntArray) -> FloatArray:
-    """Return the rows of some examples, times their labels and with a column for the bias, in the space they span."""
+    """Return the rows of examples, times their labels and with a bias column, in coordinates of the space they span."""
     rows = dense(beside(problem.X[able], np.ones(len(able)))) * problem.y[able, None]
     if len(rows) < rows.shape[1]:
         rows = turned(rows)
@@ -140,10 +139,7 @@ def _coordinates(problem: SvmProblem, able: IntArray) -> FloatArray:
 
 
 def _roomiest(margin: FloatArray, box: FloatArray, sought: FloatArray) -> FloatArray | None:
-    """Return alphas of the margin examples that give the same plane and are as far from their bounds as possible.
-
-    None is returned if some alpha has to be on its bound.
-    """
+    """Return alphas of the same plane, as far from their bounds as possible; None if one must be at its bound."""
     size = len(box)
     aim, equations = np.append(np.zeros(size), -1.0), np.column_stack([margin.T, np.zeros(len(sought))])
     limits = np.vstack([np.column_stack([-np.eye(size), box]), np.column_stack([np.eye(size), box])])
@@ -247,13 +243,13 @@ class DistinctModels:
 
 
 class _Patterns:
-    """A growing list of decision patterns: one model's decisions about the same rows each, one bit per row."""
+    """A growing list of decision patterns; a pattern is one model's decisions about all rows, one bit per row."""
 
     def __init__(self) -> None:
         self._bits, self._count = np.empty((0, 0), np.uint8), 0
 
     def place(self, decisions: npt.NDArray[np.bool_], least: float) -> int:
-        """Return the index of the first pattern that differs in fewer than `least` rows, or append this one."""
+        """Return the index of the first pattern that differs in under `least` rows; append `decisions` if none does."""
         decided = np.packbits(decisions)
         if self._count and (alike := first_alike(self._bits[: self._count], decided, least)) is not None:
             return alike
@@ -271,7 +267,7 @@ def first_alike(patterns: BitArray, decided: BitArray, least: float) -> int | No
 
 
 def margin_ties(model: Model) -> MarginTies:
-    """Count the examples on the margin, those that determine it, and the records to leave out before it moves."""
+    """Return how many examples lie on a model's margin, how many of them are independent, and `records_to_move`."""
     problem = model.problem
     reached = problem.y * model.decision_function(problem.X) + problem.ridge * model.alpha
     margin = np.flatnonzero(np.abs(reached - problem.linear) <= 1e-7 * np.abs(problem.linear).max())
@@ -281,11 +277,7 @@ def margin_ties(model: Model) -> MarginTies:
 
 
 def _affine_rank(problem: SvmProblem, examples: IntArray) -> int:
-    """Return how many of the examples are affinely independent in feature space.
-
-    The rank is that of a matrix with one row per column, if the kernel is linear and the examples are more than the
-    columns, and else that of their kernel matrix.
-    """
+    """Return how many of the examples are affinely independent in feature space."""
     rows, ridge = problem.X[examples], problem.ridge
     if problem.kernel.name == "linear" and not ridge and rows.shape[1] < len(examples):
         scale = max(float(squares(rows).mean()), np.finfo(float).tiny)

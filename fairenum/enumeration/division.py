@@ -52,7 +52,7 @@ class EncodedRows:
 
     @property
     def labels(self) -> NDArray[np.uint8]:
-        """The labels as 0 and 1."""
+        """The labels as 0 (unfavourable) and 1 (favourable)."""
         return (self.y > 0.0).astype(np.uint8)
 
     def take(self, rows: IntArray | slice) -> EncodedRows:
@@ -186,7 +186,7 @@ def divide(
 
 
 def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
-    """Return the operating point of a decision rule; a base rate is the share of favourable training labels."""
+    """Return the threshold or share of rows to select that a rule asks for; a base rate is that of the labels."""
     match decide.rule, decide.number:
         case "base-rate", _:
             return OperatingPoint(float(np.average(train.labels, weights=train.weights)))
@@ -228,7 +228,7 @@ def pose(
 
 
 def row_class_weights(svm: SvmSettings, y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """Return the class weight of each row."""
+    """Return the class weight of each row's label."""
     favourable, unfavourable = class_weights(svm, y, weights)
     return np.where(y > 0.0, favourable, unfavourable)
 

@@ -86,10 +86,7 @@ class CandidateScores:
         return np.asarray(near_optimal & performing & within & ~self.is_constant & ~np.isnan(self.gap))
 
     def _is_within(self, max_loss: float | None) -> BoolArray:
-        """Return a mask of the models within the largest loss and all guardrails.
-
-        Model 1 always is, if the others are compared with it rather than with a model in use.
-        """
+        """Return a mask of models within the loss limit and guardrails; model 1 always is, unless a model is in use."""
         is_within = np.ones(self.gap.shape[-1], dtype=np.bool_)
         if max_loss is not None and self.loss_ratio is not None:
             is_within = is_within & _at_least(-self.loss_ratio, -max_loss)
@@ -155,9 +152,9 @@ def guard_excess(rows: EncodedRows, values: FloatArray, tolerances: Tolerances) 
 
 
 def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances, point: OperatingPoint = SIGN) -> Model:
-    """Return the model that the rule chooses among models, best objective first; the first if none is a candidate.
+    """Return the model that this module's rule chooses; the first one if none is a candidate.
 
-    Every model decides at the operating point, whose cutoff is found on these rows.
+    `models` are sorted, best objective first. Each decides at the cutoff that `point` finds on these rows.
     """
     operating = Operating(replace(point, weights=rows.weights), rows.X)
     values = np.array([operating.values(model, rows.X) for model in models])
@@ -183,7 +180,7 @@ def search_fairest(
     solver: str | SolverPlugin = "path",
     point: OperatingPoint = SIGN,
 ) -> tuple[ScoredModel, list[ScoredModel]]:
-    """Search for the fairest near-optimal model of a problem, guided by rows to choose by.
+    """Search for the near-optimal model of a problem that is fairest on the given rows.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ class ChangeOrder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxRange:
-    """The training rows of each example that a search may use (``allowed``), and those it must keep (``floor``)."""
+    """For each example the number of training rows that a search may use (``allowed``) and must keep (``floor``)."""
 
     allowed: IntArray
     floor: IntArray
@@ -120,7 +120,7 @@ class BoxRange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangeOrders:
-    """Three orders of examples: to leave out of a model, to put back into it, and to leave out of the first model."""
+    """Orders in which to leave examples out of a model, to put them back, and to leave them out of the first model."""
 
     leave_out: ChangeOrder
     put_back: ChangeOrder
@@ -128,7 +128,7 @@ class ChangeOrders:
 
 
 class Ranking:
-    """Ranks training examples by their effect on the gap on the watched rows per objective lost."""
+    """Ranks examples by how much leaving them out narrows the gap on rows that guide the search, per objective lost."""
 
     def __init__(
         self, problem: SvmProblem, watched: Watched, first_values: FloatArray, first: Measured, span: BoxRange
@@ -138,7 +138,7 @@ class Ranking:
         self._softness = SOFTNESS * float(first_values.std()) or 1.0
 
     def orders(self, solution: Solution, model: Model, values: FloatArray, price: float) -> ChangeOrders:
-        """Return the orders in which to change examples, by their first-order effect on the smoothed gap of a model.
+        """Return orders in which to change examples, by their first-order effect on the smoothed gap of a model.
 
         `values` are the model's decision values on the watched rows, minus its cutoff; `price` is how much gap a unit
         of performance is worth.
@@ -157,11 +157,7 @@ class Ranking:
         )
 
     def _slope(self, upper: FloatArray, decided: FloatArray, values: FloatArray, price: float) -> FloatArray:
-        """Return the derivative, with respect to each watched row's decision value, of the quantity to reduce.
-
-        It is that of the gap and performance (`Watched.slope`), plus those of guardrails in the way, times their prices
-        (`Influence.prices`).
-        """
+        """Return the derivative of the gap, with performance and guardrails priced in, by each watched row's value."""
         watched, slope = self._watched, self._watched.slope(values, self._softness, price)
         limits = watched.limits(values, self._softness, self._first)
         gap = watched.standing(values)[0]
@@ -171,7 +167,6 @@ class Ranking:
 
 
 def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> ChangeOrder:
-    """Return the order of the useful examples that have copies, by ascending key."""
     examples = np.flatnonzero(useful & (copies > 0))
     examples = examples[np.argsort(tied_ranks(key[examples]), kind="stable")]
     return ChangeOrder(examples, copies[examples], sign)
@@ -187,7 +182,7 @@ SOLVES, WORK = (20, 450), 8.5e4  # where no number of solves is given: how many,
 
 
 def usual_solves(numbers: int) -> int:
-    """Return the default number of SVMs to solve; it falls with the `numbers` in the problem's table or kernel.
+    """Return the default number of SVMs to solve; the more `numbers` in the problem's table or kernel, the fewer.
 
     On a table of a few hundred rows the search gains from the largest number; on thousands of rows half as many solves
     find nearly as much.
@@ -206,7 +201,7 @@ def limit_reached(
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box with its model's decision values on the watched rows and its merit, which the search minimises.
+    """A solved box (rows allowed of each example), its model's values on the watched rows, and its merit to minimise.
 
     ``solution`` is None while its compact form is stored in ``parked``; ``records_out`` is the number of training rows
     left out.
@@ -330,7 +325,7 @@ class GuidedSearch:
     def _next(self) -> _Node | None:
         """Return the node to continue from: least merit, then fewest training rows left out; None if none is left.
 
-        Among models that decide alike only the one of best objective counts: it can lose the most before its bound.
+        Of models that decide alike only the one of best objective counts, as it may still lose the most.
         """
         best: dict[bytes, _Node] = {}
         for node in self._nodes:
@@ -341,7 +336,6 @@ class GuidedSearch:
         return min(waiting, key=lambda node: (round(node.merit, ROUNDING_DIGITS), node.records_out), default=None)
 
     def _orders(self, ranking: Ranking, node: _Node) -> Iterator[tuple[_Node, ChangeOrder]]:
-        """Yield pairs of a node and an order in which to change its box; count one turn for the node's decisions."""
         turn = self._turns.get(node.decisions, 0)
         self._turns[node.decisions] = turn + 1
         orders = ranking.orders(self._solution(node), node.found.model, node.values, PRICES[turn])
@@ -351,7 +345,7 @@ class GuidedSearch:
             yield self._nodes[0], orders.choose_anew
 
     def _along(self, node: _Node, order: ChangeOrder) -> Iterator[ScoredModel | None]:
-        """Solve growing batches along an order, then batches near the best one; yield the models found."""
+        """Try growing numbers of changes from an order, then numbers near the best one; yield the models found."""
         most = min(order.size, self._room - node.records_out) if order.sign < 0 else order.size
         merits, batch = {0: node.merit}, max(1, self._room // SMALLEST_BATCH)
         while batch <= most:
@@ -373,9 +367,9 @@ class GuidedSearch:
             merits[middle] = math.inf if merit is None else merit
 
     def _after(self, node: _Node, order: ChangeOrder, batch: int) -> Generator[ScoredModel | None, None, float | None]:
-        """Solve the box after a batch of changes, yield its model and return its merit; None if it loses too much.
+        """Yield the model after `batch` changes; return its merit, infinite without a model, None if it loses too much.
 
-        A box without a model within the bounds yields None, so that a caller may pause after every box.
+        Where there is no model within the bounds, None is yielded, so that a caller may pause after every solve.
         """
         upper = order.box(self._solution(node).upper, self.problem.cost, batch)
         if self._is_spent() or self._bound(node, upper) < self._least_objective:
@@ -394,7 +388,7 @@ class GuidedSearch:
         return child.merit
 
     def _park_states(self, node: _Node) -> None:
-        """Store the oldest solutions in compact form until the others fit into memory, except that of `node`."""
+        """Store the oldest solutions, but not that of `node`, in compact form until the others fit into memory."""
         while len(self._ready) > self._room_of_states:
             oldest = self._ready.pop(1 if self._ready[0] is node else 0)
             oldest.parked, oldest.solution = self.workspace.park(self._solution(oldest)), None
@@ -411,7 +405,7 @@ class GuidedSearch:
         return most is not None and round(model.loss_ratio - most, ROUNDING_DIGITS) > 0.0
 
     def _bound(self, node: _Node, upper: FloatArray) -> float:
-        """Return an upper bound on the objective of a smaller box without solving it; infinite for other boxes.
+        """Return an upper bound on the objective in a box without solving it; infinite unless it is within the node's.
 
         The plane of `node` has a loss in the smaller box that is less by the cost of the slack left out, and the
         optimum of the box is at most that loss.
@@ -421,7 +415,7 @@ class GuidedSearch:
         return solution.certificate.bound - float(freed @ solution.slack) if (freed >= 0.0).all() else math.inf
 
     def _child(self, node: _Node, upper: FloatArray) -> _Node | None:
-        """Solve a box; return None if it was seen before, has one label only, or has no proven solution."""
+        """Return a solved node for the box `upper`; None if it was seen before, has one label only, or has no proof."""
         problem = self.problem
         mark = problem.counted(upper).tobytes()
         if mark in self._seen or len(np.unique(problem.y[upper > 0.0])) < 2:
@@ -435,7 +429,7 @@ class GuidedSearch:
             return None
 
     def _walked(self, start: Solution, upper: FloatArray) -> Solution | None:
-        """Return the solution of a box with a few smaller examples in use, by removal paths; None for other boxes."""
+        """Return the solution within `upper` by removal paths, if few bounds change and all cut alphas; else None."""
         changed = np.flatnonzero(start.upper != upper)
         is_smaller = (start.alpha[changed] > upper[changed]).all()
         if not self.workspace.removes or len(changed) > MOST_PATHS or not is_smaller:

@@ -32,7 +32,7 @@ TINY = 1e-300
 
 
 class GuardSlopes(NamedTuple):
-    """Derivatives of limited quantities with respect to watched rows' decision values, and distances to the limits.
+    """Derivatives of quantities under guardrails by watched rows' decision values, and distances to the guardrails.
 
     ``slopes`` has shape (limits, rows), ``rooms`` has shape (limits,) and is negative beyond a limit.
     """
@@ -42,7 +42,7 @@ class GuardSlopes(NamedTuple):
 
 
 class Influence:
-    """First-order effects of leaving out training examples on the decision values of watched rows."""
+    """First-order effects on the decision values of watched rows if training examples are left out."""
 
     def __init__(self, problem: SvmProblem, rows: Matrix) -> None:
         self._problem = problem
@@ -51,7 +51,7 @@ class Influence:
         self._train, self._watched = (beside(table, np.ones(table.shape[0])) for table in _narrowed(*maps))
 
     def of_leaving_out(self, upper: FloatArray, values: FloatArray, slope: FloatArray) -> FloatArray:
-        """Return the first-order effect of leaving out one training row of each example on a quantity to reduce.
+        """Return for each example the first-order effect on a quantity if one of its training rows is left out.
 
         It is negative where leaving the row out reduces the quantity, and putting it back raises it. `upper` are the
         upper bounds of alpha, `values` the decision values of the solution within them on the training examples;
@@ -64,7 +64,7 @@ class Influence:
     def prices(
         self, upper: FloatArray, values: FloatArray, aim: FloatArray, distance: float, limits: GuardSlopes
     ) -> FloatArray:
-        """Return a price for each limit: the multiple of its slope to add to the aim's so that their sum respects it.
+        """Return a price for each limit: how much of its gradient to add to the aim's so that moves respect the limit.
 
         Let a be the gradient of the quantity to reduce (`aim`), g_k that of limit k, both with respect to the weights
         of the plane, and H the curvature of the training loss. To first order, the smallest move of the plane that
@@ -105,7 +105,7 @@ def _narrowed(train: Matrix, watched: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _feature_maps(problem: SvmProblem, rows: Matrix) -> tuple[Matrix, Matrix]:
-    """Return features of training examples and of other rows whose inner products are the kernel, or nearly so."""
+    """Return features of the examples and of other rows, whose inner products are kernel values, exactly or nearly."""
     kernel = problem.kernel
     if kernel.name == "linear":
         return problem.X, rows
@@ -123,10 +123,7 @@ Gain = Callable[[Model], float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOutCore:
-    """A certified model that leaves out a part of another model's left-out examples, with its share of the gain.
-
-    ``share`` is the model's gain as a share of that of the other model.
-    """
+    """A model that leaves out part of what another one leaves out; ``share`` is its gain as a share of the other's."""
 
     model: Model
     share: float
@@ -134,7 +131,7 @@ class LeftOutCore:
 
 
 class _PartSolver:
-    """Solves for models that leave out parts of the examples that one model leaves out, up to a number of solves."""
+    """Solves for models that leave out only some of the examples that the model `whole` does, up to `most` times."""
 
     def __init__(
         self, workspace: CertifiedWorkspace, whole: Model, gain: Gain, most: int, root: Solution | None
@@ -149,10 +146,7 @@ class _PartSolver:
         return self.solves >= self._left
 
     def tried(self, examples: Sequence[int]) -> tuple[Model, float]:
-        """Return the model with these examples left out, and its gain.
-
-        As many training rows of each example are left out as the whole model leaves out.
-        """
+        """Return a model that leaves out as many rows of each given example as the whole model does, and its gain."""
         problem: SvmProblem = self._workspace.problem
         counts = problem.copies.astype(np.float64)
         for example in examples:
@@ -172,12 +166,12 @@ def smallest_core(
     most_solves: int = 60,
     root: Solution | None = None,
 ) -> LeftOutCore:
-    """Return the model with the fewest left-out examples found that has a share of the given model's gain.
+    """Return a model that keeps a `share` of the gain of `model`, with as few of its left-out examples as possible.
 
-    Its left-out examples are minimal by inclusion: no example, nor any tried run of them, can be put back without
-    losing too much, unless `most_solves` or the time ran out. `gain` is positive for `model`, and more is better.
-    `effects` estimates each example's contribution to the gain: the example of least contribution is put back first.
-    `root` is the workspace's solution with all examples, if known.
+    Its left-out examples are minimal by inclusion: no example can be put back without losing too much, unless
+    `most_solves` or the time ran out. `gain` is positive for `model`, and more is better. `effects` estimates each
+    example's contribution to the gain: the example of least contribution is put back first. `root` is the workspace's
+    solution with all examples, if known.
     """
     parts, whole = _PartSolver(workspace, model, gain, most_solves, root), gain(model)
     kept = sorted(model.left_out, key=lambda example: (-effects[example], example))

@@ -110,7 +110,7 @@ class Model:
 
     @property
     def expansion(self) -> tuple[Matrix, FloatArray]:
-        """Rows and weights of which a decision value is ``sum_j weights_j k(rows_j, x)`` plus the bias."""
+        """Rows and their weights: the decision value of x is ``sum_j weights_j k(rows_j, x)`` plus the bias."""
         rows, weights = self.problem.X[self.support], self.problem.y[self.support] * self.alpha[self.support]
         if self.tilt is None:
             return rows, weights

@@ -79,7 +79,7 @@ class Limits:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box: the copies of each example that it allows, that its solution uses and that its subtree keeps.
+    """A solved box: how many training rows of each example it allows, its solution uses and its subtree keeps.
 
     ``solution`` is None while its compact form is stored in ``parked``.
     """
@@ -244,7 +244,7 @@ class Enumeration:
         return _Node(allowed, used.astype(self._counts), floor, solution)
 
     def _push_children(self, node: _Node, solution: Solution, bound: float) -> None:
-        """Queue the children as a chain: the next sibling enters the heap when the one before leaves it.
+        """Queue the children of a node as a chain: the next sibling enters the heap when the one before leaves it.
 
         Bounds that rounding has raised above that of the parent are cut to it, so that tied siblings wait for their
         turn.
@@ -282,7 +282,7 @@ class Enumeration:
             self._push(min(child.bound, removal.bound), node, turn)
 
     def _counts_of(self, child: _Child) -> tuple[Copies, Copies]:
-        """Return the copies of each example that a child allows, and those that its subtree must keep."""
+        """Return how many training rows of each example a child allows, and how many its subtree must keep."""
         siblings, place = child.siblings, child.place
         allowed, floor = siblings.node.allowed.copy(), siblings.node.floor.copy()
         allowed[siblings.examples[place]] = siblings.copies[place] - 1

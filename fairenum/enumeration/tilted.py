@@ -42,10 +42,10 @@ LABELS: dict[TiltRate, tuple[int, ...]] = {
 
 
 def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> TiltAxis | None:
-    """Return the tilt axis of the rate and the two groups that differ most in it; None if no groups differ.
+    """Return the direction to tilt planes along, with the rate and groups that define it; None if no groups differ.
 
-    Only compared groups and the rates of the gap are considered. `values` are the decision values of model 1 on the
-    watched rows, minus its cutoff.
+    These are the rate of the gap and the two compared groups that differ most under model 1. `values` are its decision
+    values on the watched rows, minus its cutoff.
     """
     rows = watched.rows
     by_group = score(rows.decisions(values[None])).by_group
@@ -78,7 +78,7 @@ SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rung:
-    """The solution for one of the prices tried, with its loss P, its difference z and its merit.
+    """The solution for one price, with its loss P, its difference z of mean decision values and its merit.
 
     ``merit`` is the quantity that the search minimises (`Watched.merit`).
     """
@@ -93,7 +93,7 @@ class _Rung:
 
 @dataclass(eq=False)
 class TiltedSearch:
-    """An iterator over tilted models within the allowed loss; it may be stopped after any model.
+    """An iterator over tilted models, which pay for a difference between groups, within the allowed loss.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class TiltedSearch:
 
     @property
     def front(self) -> list[ScoredModel]:
-        """The tilted models so far on the Pareto front of loss, gap and performance, least loss first.
+        """The tilted models found so far on the Pareto front of loss, gap and performance, least loss first.
 
         Model 1 takes part in the comparison; constant models and those beyond a guardrail do not.
         """
@@ -198,10 +198,10 @@ class TiltedSearch:
         return outside
 
     def _first_price(self) -> float:
-        """Return a first price, the geometric mean of a rather low and a rather high one.
+        """Return the first price to try, the geometric mean of a rather low and a rather high one.
 
         The plane w = 0 has the difference z = 0 and a known loss. If the loss rose with the square of the distance from
-        the best plane towards that one, the higher price would make it rise as far as allowed.
+        the best plane towards w = 0, the higher price would make it rise as far as allowed.
         """
         y, upper, difference = self.problem.y, self.problem.upper, self._rungs[0].difference
         farthest = 2.0 * min(float(upper[y > 0].sum()), float(upper[y < 0].sum())) - self._least
@@ -212,7 +212,7 @@ class TiltedSearch:
         return math.sqrt(low * high)
 
     def _across_a_jump(self, outside: _Rung) -> Iterator[ScoredModel]:
-        """Yield the last plane within the allowed loss on the way from the last solution inside it to the first beyond.
+        """Yield the last model of allowed loss on the line from the last solution of allowed loss to `outside`.
 
         On discrete data the plane is the same for all prices up to some price, and jumps there: at that price, every
         plane in between is optimal, too.
@@ -224,7 +224,7 @@ class TiltedSearch:
         yield self._kept(self._between(inside, outside, near))
 
     def _between(self, inside: _Rung, outside: _Rung, share: float) -> _Rung:
-        """Return the rung interpolated linearly between two rungs, in alpha and in price."""
+        """Return the solution a `share` of the way from one solution to another, linear in alpha and in price."""
         checkpoint()
         alpha = (1.0 - share) * inside.solution.alpha + share * outside.solution.alpha
         price = (1.0 - share) * inside.price + share * outside.price
@@ -233,10 +233,10 @@ class TiltedSearch:
         return self._rung(price, problem, Solution(alpha, problem.upper, certificate, slack))
 
     def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[ScoredModel]:
-        """Yield a model between the two neighbouring rungs that differ most in z.
+        """Yield a model between two solutions: the pair in `pairs` that differs most in the group difference z.
 
-        At the price for which both rungs are equally good, either a better plane exists or every plane between the two
-        is as good; in the latter case the model is halfway between them.
+        At the price for which both solutions are equally good, either a better plane exists or every plane between the
+        two is as good; in the latter case the model is halfway between them.
         """
         scale = max(math.ulp(0.0), *(abs(one.difference) for one in self._rungs))
         # of equals the first, whichever way a processor rounds
@@ -257,7 +257,6 @@ class TiltedSearch:
         return list(pairwise(self._rungs))
 
     def _beside_the_best(self) -> list[tuple[_Rung, _Rung]]:
-        """Return the pairs of the best rung and a neighbour; of equally good rungs the one of highest price is best."""
         best = min(self._rungs, key=lambda one: (round(one.merit, ROUNDING_DIGITS), -one.price))
         return [pair for pair in self._pairs() if best in pair]
 
@@ -266,7 +265,7 @@ class TiltedSearch:
         return self.stopped is not None
 
     def _solved(self, price: float) -> _Rung | None:
-        """Return the rung of a price, solved from the nearest known one; None at a limit or without a proof."""
+        """Return the solution for a price, started from that of the nearest price; None at a limit or without proof."""
         if self._is_spent() or self.axis is None:
             return None
         self.solves += 1

@@ -1,4 +1,4 @@
-"""Unfairness on the rows that guide a search: exact gaps to score models by, smoothed gaps with slopes to descend."""
+"""Unfairness on the rows that guide a search: exact gaps to score models by, and derivatives of smoothed gaps."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ class Watched:
     def compared_with(self, decided: BitArray, values: FloatArray) -> Watched:
         """Return a copy that compares models with the model in use instead of model 1.
 
-        `decided` are its decisions about these rows, and `values` its decision values, of which only the order counts
-        (AUC).
+        `decided` are the decisions of the model in use about these rows, and `values` its decision values, of which
+        only the order counts (AUC).
         """
         counts = self._tally.count(decided[None] > 0)
         found = self._tally.measured(decided[None] > 0, self._performance(values, counts), self.metric, counts)
@@ -147,7 +147,7 @@ class Watched:
         return np.asarray(slope - price * _auc_slope(values, self.rows, softness) if is_ranked else slope)
 
     def limits(self, values: FloatArray, softness: float, first: Measured) -> GuardSlopes:
-        """Return derivatives of guarded quantities with respect to each decision value, and distances to the limits.
+        """Return derivatives of quantities under guardrails by each decision value, and distances to the guardrails.
 
         A derivative is that of the smoothed quantity, signed so that it is positive towards the limit; a distance is
         negative beyond its limit.
@@ -192,10 +192,7 @@ class Watched:
         return np.asarray((2.0 * labels - 1.0) / row_divisors(labels, measure, self.rows.weights))
 
     def _group_slope(self, subject: Subject, counts: Confusion) -> FloatArray:
-        """Return the derivative of a gap, or of a group's selection rate, with respect to each row's degree.
-
-        The degree is that of its selection, from 0 to 1.
-        """
+        """Return the derivative of a gap, or of a group's selection rate, by each row's degree of selection, 0 to 1."""
         number = next(n for n, groups in enumerate(self._tally.columns) if groups.column == subject.column)
         if subject.measure in GAPS:
             return self._gap_slope(counts, number, subject.measure)
@@ -221,15 +218,11 @@ class Watched:
         return self._by_row(slope, number)
 
     def _by_row(self, slope: FloatArray, number: int) -> FloatArray:
-        """Return for each row the entry of a (groups, labels) table for its group and label, times its weight.
-
-        The groups are those of column `number`.
-        """
         return np.asarray(slope[self._tally.columns[number].codes, self.rows.labels] * self.rows.counting)
 
 
 def _at_equal_rate(slope: FloatArray, moves: FloatArray) -> FloatArray:
-    """Return the derivative if the cutoff follows the values so that the selection rate does not change.
+    """Return the derivative by each value if the cutoff moves with the values to keep the selection rate.
 
     `slope` is the derivative at a fixed cutoff, with respect to each value, and `moves` how much each row's weighted
     degree of selection changes with its value.
@@ -241,7 +234,7 @@ def _at_equal_rate(slope: FloatArray, moves: FloatArray) -> FloatArray:
 def _auc_slope(values: FloatArray, rows: EncodedRows, softness: float) -> FloatArray:
     """Return the derivative of the smoothed AUC with respect to each value.
 
-    It is the density of the other label's values there, negative for unfavourable rows.
+    It is proportional to the density of the other label's values at that value, and negative for unfavourable rows.
     """
     labels, counting = rows.labels, rows.counting
     slope, signs = np.zeros_like(values), 2.0 * labels - 1.0

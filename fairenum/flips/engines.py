@@ -78,11 +78,11 @@ class ConstrainedModels:
 
     @property
     def gaps(self) -> FloatArray:
-        """Attained minus proven loss of each model."""
+        """The loss of each model found, minus the proven lower bound on the least loss."""
         return self.attained - self.proven
 
     def improve(self, places: IntArray, others: ConstrainedModels) -> None:
-        """Replace the models at the indices `places` by `others`, in place, where the gap of the other is smaller."""
+        """Replace the models at the indices `places` by those of `others` where these have the smaller gap."""
         better = others.gaps < self.gaps[places]
         for field in fields(self):
             getattr(self, field.name)[places[better]] = getattr(others, field.name)[better]
@@ -105,14 +105,14 @@ class LeastLoss:
 
 
 class Certifier:
-    """Computes models and bounds on their losses from dual variables under row constraints, by weak duality."""
+    """Turns dual variables under row constraints into models, and bounds the least loss from below by weak duality."""
 
     def __init__(self, problem: SvmProblem, rows: OutsideRows) -> None:
         self._problem, self._rows, self._gram = problem, rows, open_gram(problem)
         self._lengths = np.sqrt(self._gram.diagonal)
 
     def least_loss(self, best: Solution) -> LeastLoss:
-        """Return bounds on the least loss, from the certificate of the best model and widened by rounding errors."""
+        """Return bounds on the loss of the optimal solution `best`: those of its certificate, widened for rounding."""
         alpha, certificate = best.alpha, best.certificate
         length = np.sqrt((alpha * alpha) @ self._gram.diagonal)
         slip = ROUNDING * (float(alpha @ np.abs(self._problem.linear)) + float(length) ** 2)
@@ -121,11 +121,11 @@ class Certifier:
     def certified(
         self, constraints: RowConstraints, alphas: FloatArray, biases: FloatArray | None = None
     ) -> ConstrainedModels:
-        """Return the models that dual variables describe, with bounds on the loss.
+        """Return the model of each line of dual variables, with bounds on the least loss under that line's constraint.
 
-        `alphas` has one line of dual variables per constraint; that of the constrained row follows from ``sum_i alpha_i
-        y_i + side * weight = 0``. Without `biases`, each model gets the bias of least loss. The bias is then moved as
-        far as it takes to meet the constraint.
+        `alphas` has one line per constraint and one column per example; the dual variable ``weight`` of the constrained
+        row follows from ``sum_i alpha_i y_i + side * weight = 0``. Without `biases`, each model gets the bias of least
+        loss. A bias with which the model violates its constraint is moved until it does not.
         """
         problem, sides, cuts = self._problem, constraints.sides, constraints.thresholds
         alphas = self._balanced(np.clip(alphas, 0.0, problem.upper), sides)
@@ -143,7 +143,7 @@ class Certifier:
     def _balanced(self, alphas: FloatArray, sides: FloatArray) -> FloatArray:
         """Scale down the alphas of the label `side` where their sum exceeds that of the other label.
 
-        The weight of the constrained row adds to the label `side`, too, so it cannot make up for such an excess.
+        The weight of the constrained row has the label `side`, too, so it cannot make up for the excess.
         """
         excess, own = sides * (alphas @ self._problem.y), sides[:, None] * self._problem.y > 0.0
         if not (excess > 0.0).any():
@@ -199,7 +199,7 @@ class SolverEngine:
             self._rows = as_csr(sparse.hstack([sparse.csr_array(rows), sparse.csr_array((rows.shape[0], n))]))
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, None]:  # noqa: ARG002
-        """Return the alphas of each constraint's SVM, zeros where the solver fails; biases are not known."""
+        """Return the dual variables of each constraint's SVM, zeros where the solver fails, and None for the biases."""
         answers = np.zeros((len(constraints.places), self._problem.size))
         for k in range(len(answers)):
             checkpoint()
@@ -209,7 +209,7 @@ class SolverEngine:
         return answers, None
 
     def constrained(self, constraints: RowConstraints, k: int) -> SvmProblem:
-        """Return the SVM of constraint `k`: its row is the last example, at a cost that rules out violations."""
+        """Return the SVM whose last example is the row of constraint `k`, at a cost that rules out violations."""
         problem, side = self._problem, float(constraints.sides[k])
         cost = NO_LIMIT * float(problem.upper[problem.y == -side].sum())
         return SvmProblem(
@@ -225,10 +225,9 @@ class SolverEngine:
 
 
 class InteriorEngine:
-    """Finds an interior point of each constraint's dual problem, started from model 1.
+    """Finds an interior point of the dual problem of each row constraint, starting from model 1.
 
-    Its bounds are as tight as those of exact solutions, and found sooner: model 1 tells for most examples of a large
-    table at which bound their alpha is, and no alpha has to be rounded to a bound.
+    Its bounds are as tight as those of exact solutions, and found sooner: model 1 tells at which bound most alphas are.
     """
 
     tight = TIGHT
@@ -239,7 +238,7 @@ class InteriorEngine:
         self._gradient = problem.product(best.alpha) + problem.y * best.certificate.bias - problem.linear
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, None]:  # noqa: ARG002
-        """Return the alphas of an interior point for each constraint, zeros where none is found."""
+        """Return dual variables of an interior point per constraint, zeros where none is found; None for the biases."""
         answers = np.zeros((len(constraints.places), self._problem.size))
         slack = constraints.sides * (self._values[constraints.places] - constraints.thresholds)
         for k in range(len(answers)):
@@ -253,7 +252,7 @@ class InteriorEngine:
 
 
 class PlaneSearchEngine:
-    """Finds nearly optimal planes by a search over their weights, for linear models of many examples."""
+    """Finds planes of nearly least loss by a search over their weights, for linear models of many examples."""
 
     tight = SEARCH_TIGHT
 
@@ -263,7 +262,7 @@ class PlaneSearchEngine:
         self._crossing: Crossing | None = None
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, FloatArray]:
-        """Return alphas and biases; those of model 1 where it meets a constraint or the search fails."""
+        """Return dual variables and biases: those of model 1 where it meets a constraint or the search fails."""
         alpha, bias = self._best.alpha, self._bias
         self._crossing = crossing = self._crossing or Crossing(
             self._problem, self._gram, alpha, bias, self._best.certificate.bound
@@ -289,7 +288,7 @@ class WalkEngine:
         self._walk: FastWalk | ExactWalk | None = None
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, FloatArray]:
-        """Return alphas and biases; those of model 1 where it meets a constraint or the path is lost."""
+        """Return dual variables and biases: those of model 1 where it meets a constraint or the path breaks off."""
         self._walk = walk = self._walk or self._opened()
         values = self._rows.crossed(constraints.places) @ self._state.alpha + self._state.bias
         missing = constraints.sides * (constraints.thresholds - values)
@@ -304,9 +303,9 @@ class WalkEngine:
 
 
 def plane_search_engines(problem: SvmProblem, best: Solution, rows: OutsideRows) -> list[PlaneSearchEngine]:
-    """Return the plane search engine in a list, which is empty unless the engine suits the problem.
+    """Return a list with one plane search engine if it suits the problem, else an empty list.
 
-    It needs a linear kernel without ridge, too many examples for solution paths to be fast, and not too many columns.
+    It suits linear kernels without ridge, with too many examples for solution paths to be fast, and few columns.
     """
     gram = open_gram(problem)
     if not isinstance(gram, LinearGram) or not isinstance(rows, LinearOutsideRows) or gram.ridge:
@@ -346,7 +345,7 @@ def decision_values(problem: SvmProblem, best: Solution, rows: Matrix) -> FloatA
 class FlipSearch:
     """The search for models of least loss under constraints on given rows.
 
-    ``values`` are the decision values of model 1 on the rows, ``least`` bounds the least loss of all models.
+    ``values`` are the decision values of model 1 on the rows, ``least`` holds bounds on the least loss of all models.
     """
 
     def __init__(self, problem: SvmProblem, best: Solution, rows: Matrix, solver: str | SolverPlugin | None) -> None:
@@ -364,14 +363,14 @@ class FlipSearch:
         self.values = np.where(np.abs(values) <= VALUE_ROUNDING, 0.0, values)
 
     def flips(self, threshold: float) -> RowConstraints:
-        """Return one constraint per row, which puts it on the opposite side of the threshold from model 1."""
+        """Return one constraint per row, which requires a decision other than that of model 1 at this threshold."""
         sides = np.where(self.values - threshold >= 0.0, -1.0, 1.0)
         return RowConstraints(np.arange(len(sides)), sides, np.full(len(sides), threshold))
 
     def best_models(self, constraints: RowConstraints, enough: float = math.inf) -> ConstrainedModels:
-        """Return the best model found under each constraint, trying further engines where the gap is too wide.
+        """Return the best model found under each constraint; other engines are tried where its bounds are far apart.
 
-        Where a loss of `enough` is proven, the search for a better model ends.
+        Once the least loss under a constraint is proven to be at least `enough`, no further engine is tried.
         """
         first, *others = self._engines
         found = self.certifier.certified(constraints, *first.answers(constraints, enough))

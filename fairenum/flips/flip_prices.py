@@ -38,7 +38,7 @@ BEYOND = 1.1  # times the ceiling, up to which a loss is proven: such a proof co
 
 
 class ReusedProofs:
-    """Proofs that flip prices exceed the ceiling, which also bound the prices of similar rows.
+    """Proven lower bounds on the loss of flipping some rows, from which bounds for similar rows are derived.
 
     All rows must have the same threshold.
     """
@@ -50,7 +50,7 @@ class ReusedProofs:
         self._pushes, self._losses = np.empty(0), np.empty(0)  # side times weight, and proven losses
 
     def keep(self, constraints: RowConstraints, found: ConstrainedModels) -> None:
-        """Keep the models whose proven loss is at least `enough`, up to a total number of models."""
+        """Keep the proofs of a loss of at least `enough`, as long as there are not too many of them."""
         some = np.flatnonzero((found.proven >= self._enough) & (found.weights > 0.0))[: MOST_PROOFS - len(self._losses)]
         places, pushes = constraints.places[some], (constraints.sides * found.weights)[some]
         self._planes = np.vstack([self._planes, self._rows.planes(places, found.alphas[some], pushes)])
@@ -59,7 +59,7 @@ class ReusedProofs:
         self._losses = np.append(self._losses, found.proven[some])
 
     def proven(self, constraints: RowConstraints) -> FloatArray:
-        """Return for each constraint the best lower bound on the loss from the kept proofs; -inf if there is none."""
+        """Return for each constraint the best lower bound on the loss that kept proofs give; -inf if there is none."""
         if not len(self._losses):
             return np.full(len(constraints.places), -np.inf)
         rows, features = self._rows.features[constraints.places], self._rows.features[self._places]
@@ -75,7 +75,7 @@ class ReusedProofs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueRanges:
-    """The range of each row's decision value over all models up to a loss: proven bounds and attained values."""
+    """Proven bounds on each row's decision value over all models up to a given loss, and the extremes attained."""
 
     low_bound: FloatArray
     low_attained: FloatArray
@@ -118,7 +118,7 @@ def value_ranges(
 
 
 def _range_end(search: FlipSearch, side: float, eps: float) -> tuple[FloatArray, FloatArray]:
-    """Return bounds and attained decision values at the lower (`side` -1) or the upper end (+1) of each row's range.
+    """Return a proven bound on each row's decision value, from below (`side` -1) or above (+1), and the value attained.
 
     The least loss P(t) of all models with ``f(x) = t`` is convex in t, and its slope is the dual variable of the row x.
     Each tangent of P lies below P, so it reaches the allowed loss at a t beyond the end of the range: this t is a
@@ -172,7 +172,7 @@ def flipping_plane(
 
 
 def _plane(search: FlipSearch, alpha: FloatArray, weight: float) -> tuple[FloatArray | None, float]:
-    """Return the column weights, None unless the kernel is linear, and the row's decision value without the bias.
+    """Return a plane's column weights, None unless the kernel is linear, and the row's decision value without the bias.
 
     Both are computed as they were for the proven bounds: where alphas are large, column weights computed from them in
     another way would differ.
@@ -196,8 +196,9 @@ class FlipPrices:
 
     ``low`` is proven: no model whose loss is below ``(1 + low)`` times the least decides the row differently from model
     1. ``high`` is attained: a plane with this relative loss decides the row differently. Where the price is proven to
-    exceed the ceiling, `low` is at least the ceiling and `high` is infinite, unless a known plane decides the row
-    differently. ``is_examined`` is False where time ran out: `low` is then 0 and `high` infinite.
+    exceed the ceiling, up to which prices are computed, `low` is at least the ceiling and `high` is infinite, unless a
+    known plane decides the row differently. ``is_examined`` is False where time ran out: `low` is then 0 and `high`
+    infinite.
     """
 
     low: FloatArray
@@ -208,10 +209,7 @@ class FlipPrices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownPlanes:
-    """Decision values of known planes, shape (planes, rows), and their relative losses ``P / P* - 1``.
-
-    P is the loss of a plane, P* the least loss.
-    """
+    """Decision values of known planes, shape (planes, rows), and their relative losses ``loss / least loss - 1``."""
 
     values: FloatArray
     losses: FloatArray
@@ -263,7 +261,7 @@ def flip_prices(
 
 
 class _Pricing:
-    """The flip prices of distinct rows, as far as they are known yet."""
+    """The flip prices of distinct rows, as far as they have been found."""
 
     def __init__(self, search: FlipSearch, threshold: float, ceiling: float) -> None:
         self._search, self._threshold, self._ceiling = search, threshold, ceiling

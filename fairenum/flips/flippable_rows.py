@@ -40,9 +40,10 @@ class BoundedShare:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """Ambiguity at several tolerances: overall and gap of shape (tolerances,), by_group (tolerances, groups).
+    """Shares of rows that flip within each tolerance of the relative loss: overall, by group, and as a gap.
 
-    ``gap`` is the largest minus the smallest share of flipped rows among the compared groups.
+    Shapes are (tolerances,), and (tolerances, groups) for ``by_group``. ``gap`` is the largest minus the smallest share
+    among the compared groups.
     """
 
     overall: BoundedShare
@@ -58,9 +59,9 @@ def flipped(prices: FloatArray, tolerances: Sequence[float]) -> BoolArray:
 def flippable_shares(
     rows: Decisions, low: FloatArray, high: FloatArray, tolerances: Sequence[float], confidence: float = 0.95
 ) -> Ambiguity:
-    """Return the ambiguity at each tolerance of the relative loss, given proven and attained flip prices.
+    """Return shares of rows that flip within each tolerance of the relative loss, given bounds on their flip prices.
 
-    `rows` are the examined rows with their groups; the decisions in it are ignored.
+    `low` and `high` are proven and attained prices of `rows`, whose groups are used and whose decisions are ignored.
     """
     least, most = (_scored(rows, flipped(prices, tolerances)) for prices in (high, low))
     return Ambiguity(
@@ -71,9 +72,9 @@ def flippable_shares(
 
 
 def largest_share(rows: Decisions, changed: BoolArray) -> tuple[int, float]:
-    """Return the index of the model that decides most rows differently, and the share of these rows.
+    """Return the index of the model that decides most rows differently from model 1, and the share of these rows.
 
-    `changed` is a mask of the rows that each model decides differently from model 1, shape (models, rows).
+    `changed` is a mask of the rows that each model decides differently, shape (models, rows).
     """
     shares = _scored(rows, changed).overall.selection_rate
     place = int(shares.argmax())
@@ -90,7 +91,7 @@ def _shares(least: Confusion, most: Confusion, confidence: float) -> BoundedShar
 
 
 def _gap(least: Scores, most: Scores, confidence: float) -> BoundedShare:
-    """Return bounds on the ambiguity gap between the compared groups.
+    """Return bounds on the largest minus the smallest share of flipped rows among the compared groups.
 
     Open rows may count either way, so the confidence limits are widened by the largest share of open rows in a group.
     """
@@ -109,7 +110,6 @@ def _gap(least: Scores, most: Scores, confidence: float) -> BoundedShare:
 
 
 def _farthest_apart(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the largest difference between the most of one group and the least of another, shape (tolerances,)."""
     pairs = high[:, :, None] - low[:, None, :]
     pairs[:, np.eye(low.shape[1], dtype=np.bool_)] = 0.0
     return np.asarray(pairs.max((1, 2)))

@@ -97,7 +97,7 @@ class GroupedRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plane:
-    """A plane by the dual variables ``alpha`` of the examples and rows that span it, and ``product = Q alpha``.
+    """A plane, given by the dual variables ``alpha`` of the examples and rows that span it; ``product`` is ``Q alpha``.
 
     ``Q_ij = y_i y_j k(x_i, x_j)``, with the labels y and the kernel k.
     """
@@ -118,7 +118,7 @@ class Plane:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountObjective:
-    """A weighted count of favourable decisions, to be maximised, with some decisions held to one side.
+    """A weighted count of favourable decisions, to be maximised, in which some decisions are held (fixed).
 
     ``worth`` is the weight of each row, ``fixed`` the contribution of rows that all planes decide alike; ``held`` is
     FREE, FAVOURABLE or UNFAVOURABLE for each row.
@@ -136,14 +136,14 @@ class CountObjective:
         )
 
     def holding(self, row: int, decision: int) -> CountObjective:
-        """Return the objective with the decision about `row` held, too."""
+        """Return this objective with the decision about one more row fixed to `decision`."""
         held = self.held.copy()
         held[row] = decision
         return CountObjective(self.worth, self.fixed, held)
 
 
 class PricedPlane(NamedTuple):
-    """A plane found for a price: its loss, and as ``difference`` the quantity that was multiplied by the price."""
+    """The price of a quantity, the loss of the plane found for this price, and the quantity itself (``difference``)."""
 
     price: float
     loss: float
@@ -151,7 +151,7 @@ class PricedPlane(NamedTuple):
 
 
 class PricedSolution(NamedTuple):
-    """A plane that nearly minimises ``P + v H``, and a lower bound ``least`` on the minimum over all planes.
+    """A plane that nearly minimises loss plus priced hinges, and a lower bound ``least`` on that minimum.
 
     ``gradient`` is that of the plane's dual problem, from which another solve may start.
     """
@@ -163,10 +163,10 @@ class PricedSolution(NamedTuple):
 
 
 class NearOptimalModels:
-    """The planes whose loss is at most ``1 + eps`` times the least, with rows that they may decide differently.
+    """The planes whose loss is at most ``1 + eps`` times the least, and distinct rows that they may decide differently.
 
-    The rows are distinct. ``low`` and ``high`` bound each row's decision value, less the threshold, over all these
-    planes; they are infinite until `bound_values` computes them. Decision values from the threshold up are favourable.
+    ``low`` and ``high`` bound each row's decision value, less the threshold, over all these planes; they are infinite
+    until `bound_values` computes them. Decision values from the threshold up are favourable.
     """
 
     def __init__(self, problem: SvmProblem, best: Solution, rows: Matrix, eps: float, threshold: float = 0.0) -> None:
@@ -195,7 +195,7 @@ class NearOptimalModels:
         return np.asarray(plane.product[size : size + self.count] - self.threshold)
 
     def hinges(self, objective: CountObjective) -> tuple[FloatArray, FloatArray]:
-        """Return the slopes of each row's hinge below the threshold, and those of its hinge above the threshold."""
+        """Return slopes of each row's penalty, a hinge: for values below the threshold, and for values above it."""
         worth = np.where(objective.held == FREE, objective.worth, 0.0)
         ends = np.abs(np.concatenate([self.low, self.high]))
         # a less steep hinge is valid, too
@@ -204,7 +204,7 @@ class NearOptimalModels:
         return worth.clip(min=0.0) / depth, (-worth).clip(min=0.0) / height
 
     def bound_values(self, objective: CountObjective, most_solves: int) -> int:
-        """Bound the decision values of rows that count in an objective; return the number of problems solved.
+        """Bound the decision values of rows with a weight in the objective; return the number of problems solved.
 
         Rows of positive worth need a lower bound, rows of negative worth an upper bound. Rows whose decision by model 1
         would have to change for a larger count come first, farthest from the threshold first; then the others, nearest
@@ -230,7 +230,7 @@ class NearOptimalModels:
         """
         size, allowed = self.problem.size, max(self.limit - self.least, ALLOWANCE * self.limit)
         length, here = max(float(self._lengths[size + row]), ROUNDING), side * float(self.values[row])
-        place = size + row if side > 0.0 else size + self.count + row
+        place = size + row if side > 0.0 else size + self.count + row  # in the joined problem, for either label
         price, best, solves = 2.0 * allowed / (self._reach * length), math.inf, 0
         inside, outside = PricedPlane(0.0, self.least, -here), None
         while solves < MOST_TRIES:
@@ -251,10 +251,6 @@ class NearOptimalModels:
         return solves
 
     def _solve_pulling(self, place: int, price: float, far: float) -> tuple[PricedSolution, float]:
-        """Minimise ``P + price * max(0, far - side f)``, f being one row's decision value; return solution and `far`.
-
-        `place` is the index of the row in the joined problem, where each row is an example of either label.
-        """
         box = np.concatenate([self.problem.upper, np.zeros(2 * self.count)])
         box[place] = price
         linear = self._joined.linear.copy()
@@ -262,16 +258,16 @@ class NearOptimalModels:
         return self._solve(box, linear, None), far
 
     def shortfall(self, objective: CountObjective, values: FloatArray) -> FloatArray:
-        """Return each row's term in the sum of hinges H, given its decision value less the threshold."""
+        """Return each row's penalty, a hinge, given its decision value less the threshold."""
         up, down = self.hinges(objective)
         return np.asarray(up * (-values).clip(min=0.0) + down * values.clip(min=0.0))
 
     def solve(
         self, objective: CountObjective, price: float, near: FloatArray | None = None, margin: float = 0.0
     ) -> PricedSolution:
-        """Return a plane that nearly minimises ``P + price * H``, and a lower bound on that minimum.
+        """Return a plane that nearly minimises loss plus `price` times the rows' hinges, and a bound on the minimum.
 
-        `near` is the gradient of a plane thought to be near, to start from. With a `margin`, held decisions must be
+        `near` is the gradient of an earlier solution, to start from. With a `margin`, held (fixed) decisions must be
         that far on their side of the threshold, and the lower bound is -inf.
         """
         joined, pull = self._joined, HELD * float(self.problem.upper.sum())
@@ -300,16 +296,16 @@ class NearOptimalModels:
         return PricedSolution(plane, found.point.bias, found.gradient, least)
 
     def loss(self, plane: Plane) -> float:
-        """Return the loss P(w, b) of a plane with the bias b of least loss."""
+        """Return min over b of the loss P(w, b), for the weights w of a plane."""
         missing = self._missing(plane)
         return self._loss(plane, missing, self._best_bias(missing))
 
     def loss_at(self, plane: Plane, bias: float) -> float:
-        """Return the loss P(w, b) of a plane with the given bias b."""
+        """Return the loss P(w, b), for the weights w of a plane and the given bias b."""
         return self._loss(plane, self._missing(plane), bias)
 
     def biases(self, plane: Plane) -> tuple[float, float] | None:
-        """Return the interval of biases with which a plane's loss is within the limit; None if no bias is."""
+        """Return the interval of biases with which a plane's loss is within the limit; None if there is none."""
         missing = self._missing(plane)
         middle = self._best_bias(missing)
 
@@ -335,7 +331,7 @@ class NearOptimalModels:
         return np.asarray(scores + taken[:, None] >= 0.0)
 
     def within_limit(self, plane: Plane) -> Plane:
-        """Return the plane closest to `plane`, on the way to it from the best plane, that is within the loss limit."""
+        """Return the last plane within the loss limit on the straight line from the best plane to `plane`."""
 
         def excess(share: float) -> float:
             return self.loss(self.best.towards(plane, share)) - self.limit

@@ -57,10 +57,10 @@ PORTION = 32  # solves of one pair of groups before the pair that matters most i
 
 @dataclass(order=True, slots=True)
 class Node:
-    """A node of the branch and bound: an objective with held decisions, and an upper bound on its count.
+    """A node of the branch and bound: an objective with held (fixed) decisions, and an upper bound on its count.
 
-    ``price`` is the one that gave the bound, ``values`` and ``gradient`` belong to the plane found for it. ``key`` is
-    minus the bound, so that the node of the largest bound comes first in a heap; ``number`` breaks ties.
+    ``price`` is the price of the hinges that gave the bound, ``values`` and ``gradient`` belong to the plane found for
+    it. ``key`` is minus the bound, so that the node of the largest bound comes first in a heap; ``number`` breaks ties.
     """
 
     key: float
@@ -76,7 +76,7 @@ class Node:
 class CountMaximiser:
     """A search for the largest weighted count of favourable decisions, which may be stopped at any time.
 
-    ``objective`` is a function that returns the objective, since most of many searches never begin. All counts are
+    ``objective`` is a function that returns the objective, as most searches never begin and need none. All counts are
     multiples of ``grid`` (0 if unknown). ``observe`` is called with decisions of planes within the loss limit, one line
     per plane. ``bound`` is a proven upper bound on the count, ``attained`` the largest count found; ``is_stalled`` says
     that the last call of `branch` hardly narrowed the gap between the two.
@@ -126,7 +126,7 @@ class CountMaximiser:
             self._settle()
 
     def branch(self, most_solves: int) -> None:
-        """Hold more and more decisions until the bound is attained or `most_solves` more problems are solved."""
+        """Fix decisions about more and more rows until the bound is attained or `most_solves` more solves are done."""
         end, before = self.solves + most_solves, self.bound - self.attained
         while self._models and self._open and not self.is_closed and self.solves < end:
             checkpoint()
@@ -136,7 +136,7 @@ class CountMaximiser:
         self.is_stalled = self.bound - self.attained > (1.0 - STALLED) * before
 
     def _settle(self) -> None:
-        """Drop nodes that cannot exceed the attained count, and lower the bound to the largest bound that remains."""
+        """Drop nodes that cannot exceed the attained count; lower the bound to the largest bound of a node left."""
         while self._open and self._open[0].bound <= self.attained:
             heapq.heappop(self._open)
         bound = max(self.attained, self._closed, self._open[0].bound if self._open else -math.inf)
@@ -148,7 +148,7 @@ class CountMaximiser:
     def _best_priced(
         self, models: NearOptimalModels, objective: CountObjective, price: float, near: FloatArray | None, most: int
     ) -> Node:
-        """Return the node of an objective with the least bound on the count among up to `most` prices."""
+        """Try up to `most` prices of the hinges; return a node with the least upper bound on the count thus proven."""
         upper_limit = objective.upper_limit
         bound, values, chosen = math.inf, np.empty(0), price
         inside, outside = PricedPlane(0.0, models.least, math.inf), None
@@ -171,13 +171,11 @@ class CountMaximiser:
         return Node(-bound, self.branches, objective, bound, chosen, values, near)
 
     def _observe(self, models: NearOptimalModels, plane: Plane) -> None:
-        """Observe the decisions of planes between the best one and `plane`, as far as their loss is allowed."""
         back = models.within_limit(plane)
         for share in STEPS if self.branches == 0 else STEPS[-1:]:
             self.observe(models.decisions(models.best.towards(back, share)))
 
     def _child(self, models: NearOptimalModels, node: Node, row: int, decision: int) -> Node:
-        """Return the child of a node in which the decision about `row` is held, too."""
         self.branches += 1
         objective = node.objective.holding(row, decision)
         child = self._best_priced(models, objective, node.price, node.gradient, NODE_SOLVES)
@@ -185,17 +183,14 @@ class CountMaximiser:
         return replace(child, key=-bound, bound=bound)
 
     def _conclude(self, models: NearOptimalModels, node: Node) -> None:
-        """Look for a plane that makes the decisions of a node, all of them held, unless none is proven to exist."""
+        """Look for a plane that makes all decisions fixed in a node, unless it is proven that no plane does."""
         self.solves += 2
         if models.solve(node.objective, LEAST_PRICE * node.price, node.gradient).least <= models.limit:
             self._observe(models, models.solve(node.objective, node.price, node.gradient, MARGIN).plane)
             self._closed = max(self._closed, node.bound)
 
     def _children(self, models: NearOptimalModels, node: Node) -> list[Node]:
-        """Remove a node from the heap; return its two children, in which one more decision is held to either side.
-
-        There are none if all its decisions are held.
-        """
+        """Remove the first node; return its children, with a free decision fixed either way; none if all are fixed."""
         row, children = _most_doubtful(models, node), list[Node]()
         if row is None:
             self._conclude(models, node)
@@ -213,7 +208,7 @@ def _first_price(models: NearOptimalModels, objective: CountObjective) -> float:
 
 
 def _most_doubtful(models: NearOptimalModels, node: Node) -> int | None:
-    """Return the index of the free row that is farthest from being decided; None if all decisions are held.
+    """Return the index of the row of least certain decision among those not fixed; None if all are fixed.
 
     With s the row's term in the sum of hinges as a share of its worth, this is the row of largest ``|worth| s (1 -
     s)``, or the one nearest to the threshold if that is 0 for all rows.
@@ -234,10 +229,10 @@ def _most_doubtful(models: NearOptimalModels, node: Node) -> int | None:
 class ParityBounds:
     """Ranges of each group's selection rate, and of the gap, over all models within a relative loss of eps.
 
-    ``by_rows`` is the range of the gap proven by flip prices alone, ``by_envelope`` that proven with the envelope as
-    well, None where this was not computed. ``doubtful`` is the number of doubtful rows in the groups; ``solves`` counts
-    the problems solved, ``branches`` the decisions held, and ``work`` the table or kernel entries that the solves went
-    through.
+    ``by_rows`` is the range of the gap proven by flip prices alone, ``by_envelope`` that proven with the envelope (a
+    convex upper bound) as well, None where this was not computed. ``doubtful`` is the number of rows in the groups that
+    these models may decide either way; ``solves`` counts the problems solved, ``branches`` the decisions fixed to
+    branch, and ``work`` the table or kernel entries that the solves went through.
     """
 
     eps: float
@@ -290,7 +285,7 @@ class AttainedRates:
         self.least_gap, self.most_gap = math.inf, -math.inf
 
     def add(self, decisions: BoolArray) -> FloatArray:
-        """Record decisions about the doubtful rows, one line per plane; return the rates, shape (planes, groups)."""
+        """Record decisions about doubtful rows, one line per plane; return selection rates, shape (planes, groups)."""
         rates = self.fixed + decisions @ self.worth
         self.least, self.most = np.minimum(self.least, rates.min(axis=0)), np.maximum(self.most, rates.max(axis=0))
         gaps = np.ptp(rates, axis=1)
@@ -299,7 +294,7 @@ class AttainedRates:
 
 
 class _RangeSearch:
-    """Searches for the largest and the smallest rate of each group, and the largest difference of each ordered pair.
+    """Searches for each group's largest and smallest rate, and the largest difference in rates of each pair of groups.
 
     Once all bounds are set, only the searches of pairs that determine the range of the gap are continued.
     """
@@ -315,7 +310,7 @@ class _RangeSearch:
         self.observe(np.array([*{row.tobytes(): row for row in decided}.values()]))  # each pattern once
 
     def _most(self, rows: GroupedRows, signs: Mapping[int, float]) -> CountMaximiser:
-        """Return the search for the largest sum of groups' selection rates, each times its sign."""
+        """Return a search for the largest signed sum of selection rates; `signs` maps each group in it to 1 or -1."""
         return CountMaximiser(partial(self._objective, signs), rows.grid(signs), self.observe)
 
     def _objective(self, signs: Mapping[int, float]) -> CountObjective:
@@ -337,12 +332,12 @@ class _RangeSearch:
 
     @property
     def all(self) -> tuple[CountMaximiser, ...]:
-        """The searches for differences of pairs, for largest rates and for smallest rates."""
+        """All searches: for rate differences between two groups, for groups' largest and for their smallest rates."""
         return (*self.pairs.values(), *self.highs, *self.lows)
 
     @property
     def differences(self) -> FloatArray:
-        """Upper bounds on the rate of a minus the rate of b for groups (a, b); NaN where a is b."""
+        """Upper bounds on the rate of group a minus that of group b, at index (a, b); NaN where a is b."""
         high, low = (np.array([one.bound for one in some]) for some in (self.highs, self.lows))
         bounds = high[:, None] + low
         for place, one in self.pairs.items():
@@ -352,14 +347,14 @@ class _RangeSearch:
 
     @property
     def gap(self) -> tuple[float, float]:
-        """The proven range of the gap: the largest minus the smallest rate."""
+        """Proven lower and upper bound on the gap, which is the largest minus the smallest rate of a group."""
         bounds = self.differences
         return max(0.0, -float(np.nanmin(bounds))), max(0.0, float(np.nanmax(bounds)))
 
     def tighten(self, models: NearOptimalModels, most_solves: int) -> tuple[float, float] | None:
-        """Tighten bounds by the envelope, then by branching; return the range of the gap proven before branching.
+        """Tighten bounds by the envelope (a convex upper bound), then by branching, in at most `most_solves` solves.
 
-        It is None if time ran out before.
+        Return the range of the gap proven before branching; None if time ran out before.
         """
         envelope = None
         try:
@@ -382,7 +377,7 @@ class _RangeSearch:
         return envelope
 
     def _next(self, *, only_new: bool = False) -> CountMaximiser | None:
-        """Return the search of the pair that determines an end of the gap's range; None if neither end can be improved.
+        """Return the search of a pair of groups that sets an end of the gap's range; None if no end can be improved.
 
         With `only_new`, searches to which the envelope has been applied are left out.
         """
@@ -400,7 +395,7 @@ class _RangeSearch:
 
     @property
     def branches(self) -> int:
-        """Number of decisions held in all searches."""
+        """Number of decisions fixed to branch in all searches."""
         return sum(one.branches for one in self.all)
 
     def extents(self) -> tuple[Extent, tuple[Extent, ...]]:
@@ -443,7 +438,7 @@ def parity_range(
     threshold
         Decision values of at least this are favourable.
     listed
-        Decisions about the rows, identical rows not merged, by known models within the loss; one line per model.
+        Decisions about the rows, identical rows not merged, by known models within eps; one line per model.
     work
         Table or kernel entries that solves may go through to tighten the bounds; with fewer the bounds are wider, never
         wrong.
@@ -463,9 +458,9 @@ def parity_range(
 
 
 def is_tightened(numbers: int, work: float) -> bool:
-    """Tell whether the allowed work suffices to tighten bounds by the envelope.
+    """Tell whether the allowed work suffices to tighten bounds by the envelope, a convex upper bound.
 
-    `numbers` is how many table or kernel entries one solve goes through.
+    `numbers` is how many table or kernel entries one solve goes through, `work` how many all solves may.
     """
     return FEWEST_SOLVES * (SOLVE_NUMBERS + numbers) <= work
 

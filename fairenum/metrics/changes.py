@@ -106,7 +106,7 @@ def _root(parts: Iterable[FloatArray], models: int) -> FloatArray:
 def _summands(
     kinds: Decisions, rows: IntArray, scale: FloatArray, rate: Rate, counted: Fraction
 ) -> Iterator[FloatArray]:
-    """Yield D' of `deviations` for one rate in one group in blocks of rows times `scale`, shape (models, rows)."""
+    """Yield the transpose of D in `deviations`, for one rate in one group, in blocks of rows times their `scale`."""
     labels, (outcomes, trials) = np.eye(2)[kinds.labels], (part[:, None] for part in counted)
     for block in blocks(len(rows), len(kinds.predictions)):
         some = rows[block]
@@ -122,7 +122,7 @@ def fractions(counts: Confusion, rates: Sequence[Rate]) -> Fraction:
 
 
 def stacked(parts: Sequence[Fraction]) -> Fraction:
-    """Return the outcomes and the trials of several rates, with the rates stacked on the last axis but one."""
+    """Return the outcomes and the trials of several rates, `parts`, with the rates stacked on the last axis but one."""
     whole = [np.broadcast_arrays(*fraction) for fraction in parts]
     outcomes, trials = (np.stack(part, axis=-2) for part in zip(*whole, strict=True))
     return outcomes, trials
@@ -218,12 +218,12 @@ class Criticals(NamedTuple):
 
     @property
     def of_lower(self) -> float:
-        """The sum of the critical values on which the lower limit of the change of a gap depends: larger is wider."""
+        """Sum of the critical values behind the lower limit of a gap's change; a larger sum means a wider limit."""
         return self.change + self.level + self.least
 
     @property
     def of_upper(self) -> float:
-        """The sum of the critical values on which the upper limit of the change of a gap depends: larger is wider."""
+        """Sum of the critical values behind the upper limit of a gap's change; a larger sum means a wider limit."""
         return self.change + self.level + self.first
 
 
@@ -256,7 +256,7 @@ def is_single(rates: Sequence[Rate], present: BoolArray) -> bool:
 def difference_limits(
     decisions: Decisions, rates: Sequence[Rate], present: BoolArray, criticals: Criticals
 ) -> DifferenceLimits:
-    """Return limits of the signed differences of all models, and of their changes and sums against model 1."""
+    """Return limits of every model's signed differences, of these minus those of model 1, and of the sums of both."""
     counts = confusion(decisions)
     outcomes, trials = stacked([effective(FRACTIONS[rate], counts) for rate in rates])
     models = pairwise(rate_limits(outcomes, trials, criticals.level), present)
@@ -303,9 +303,9 @@ def _paired_limits(sums: PairedCounts, squares: PairedCounts | None, critical: f
 def _paired_counts(
     decisions: Decisions, counts: Confusion, rates: Sequence[Rate]
 ) -> tuple[PairedCounts, PairedCounts | None]:
-    """Return each model's counts paired with those of model 1, in sums of weights and of squared weights.
+    """Return outcomes and trials of each model and of model 1 as sums of weights, and again as sums of squared weights.
 
-    The latter are None if rows have no weights.
+    The second result is None if rows have no weights.
     """
     shared = confusion(decisions.shared())
     sums = _paired(counts, shared, rates)
@@ -313,7 +313,7 @@ def _paired_counts(
 
 
 def _paired(counts: Confusion, shared: Confusion, rates: Sequence[Rate]) -> PairedCounts:
-    """Return each model's counts paired with those of model 1; `shared` counts the rows that both select."""
+    """Return the outcomes and trials of each model and of model 1; `shared` counts the rows that both select."""
     outcomes, trials = fractions(counts, rates)
     both, both_trials = fractions(shared, rates)
     # the trials of precision, for one, are the rows that a model selects; those of most rates are equal for all models
@@ -323,7 +323,7 @@ def _paired(counts: Confusion, shared: Confusion, rates: Sequence[Rate]) -> Pair
 
 
 def _mirrored(pair: PairedCounts) -> PairedCounts:
-    """Return the pair with the outcomes of model 1 and its other trials exchanged."""
+    """Return the counts as if the trials of model 1 that are outcomes were not, and all its other trials were."""
     outcomes, trials = pair.first
     shared = pair.overlap
     overlap = Overlap(

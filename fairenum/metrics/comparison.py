@@ -186,7 +186,7 @@ def accuracy_changes(
 
 
 def _strata(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Groups, FloatArray]:
-    """Return the rows as groups over which a measure averages (all rows, or each label), and the weights of groups."""
+    """Return the groups of rows that a measure averages over (all rows, or one group per label), and their weights."""
     labels = decisions.labels
     if measure.is_pooled:
         return Groups.everyone(len(labels)), np.ones(1)
@@ -267,6 +267,6 @@ def compare_chosen(
 
 
 def is_coarse(decisions: Decisions, model: int, gap: Gap, least: int) -> bool:
-    """Tell whether a rate of the gap has fewer than `least` trials in a compared group, for model 1 or the other."""
+    """Tell whether a rate of the gap has fewer than `least` trials in a compared group under `model` or model 1."""
     pair = replace(decisions, predictions=decisions.predictions[[0, model]]).compared()
     return bool(small_groups(score(pair), GAP_RATES[gap], least)[:, pair.groups.sizes > 0].any())

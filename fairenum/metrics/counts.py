@@ -96,10 +96,7 @@ class Decisions:
         return replace(self, predictions=self.predictions & self.predictions[0])
 
     def distinct(self) -> tuple[Decisions, FloatArray, FloatArray]:
-        """Merge rows of equal group, label and decisions; return them with their sums of weights and squared weights.
-
-        The result is cached.
-        """
+        """Return rows merged by group, label and decisions, and their sums of weights and squared weights; cached."""
         if not self._kinds:
             self._kinds.append(self._found_kinds())
         return self._kinds[0]
@@ -233,7 +230,7 @@ def blocks(length: int, width: int) -> Iterator[slice]:
 
 
 def _unique_rows(keys: BitArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return for the distinct rows of a table their first indices, the position of every row among them, and counts.
+    """Return the first index of each distinct row, the position of every row among the distinct ones, and their counts.
 
     The distinct rows of bytes are sorted. If there are many rows, distinct ones are found by hashing eight bytes at a
     time, and only these are sorted.

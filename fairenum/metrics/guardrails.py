@@ -1,4 +1,4 @@
-"""Guardrails: the quantities they limit, and how far models exceed them, for the search, the choice and documents."""
+"""Guardrails: the quantities of a model that they limit, and how far models exceed the limits."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Measured:
     def value(self, guard: Guard, subject: Subject, first: Measured) -> FloatArray:
         """Return the value that a guardrail limits: the quantity itself, or its change against model 1.
 
-        The change is undefined if model 1 decides all rows alike: every useful model selects another share of rows.
+        The change is NaN if model 1 decides all rows alike, since every useful model must then differ from it.
         """
         if not guard.is_relative:
             return self.values[subject]
@@ -118,7 +118,7 @@ class Measured:
 
 
 def trials_behind(fewest: FloatArray, column: str | None) -> dict[Subject, FloatArray]:
-    """Return the fewest trials behind a rate of each gap of a column.
+    """Return for each gap of a column the fewest trials in a group of any rate of that gap, one number per model.
 
     `fewest` has the fewest trials of each of `RATES` in a group, shape (rates, models).
     """
@@ -134,7 +134,7 @@ def beyond(guard: Guard, value: FloatArray) -> FloatArray:
 
 
 class GroupCounter:
-    """Counts of rows by group and label, for the groups of several columns at once.
+    """Counts rows by group and label, for the groups of several columns at once.
 
     The first of `columns` is the column that models are selected by.
     """
@@ -156,7 +156,7 @@ class GroupCounter:
         return sums.T.reshape(degrees.shape[1], -1, 2)
 
     def count(self, degrees: FloatArray | BoolArray) -> Confusion:
-        """Count selected rows in all groups, given decisions or degrees of selection of shape (models, rows)."""
+        """Count selected rows in all groups, given decisions or degrees of selection (0 to 1), shape (models, rows)."""
         return Confusion(self._total, self._shaped(np.asarray(degrees, dtype=np.float64).T))
 
     def of_column(self, counts: Confusion, column: int) -> Confusion:
@@ -194,7 +194,6 @@ class GroupCounter:
         return Measured(values, self.columns[0].column, metric, self.is_constant(decided), behind)
 
     def _behind(self, trials: FloatArray, number: int, counts: Confusion) -> dict[Subject, FloatArray]:
-        """Return the fewest trials behind a rate of each gap of one column, given all rates' trials in all groups."""
         groups = self.columns[number]
         places = np.flatnonzero(groups.compared) + self.places[number].start
         places = places[counts.total[0, places].sum(-1) > 0.0]

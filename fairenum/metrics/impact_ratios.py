@@ -43,11 +43,11 @@ RATIO_RATES = {metric.ratio: GAP_RATES[metric.key] for metric in METRICS}
 def ratio_intervals(scores: Scores, name: Ratio, confidence: float = 0.95) -> Interval:
     """Return limits of the ratio of the smallest to the largest rate of each model, shape (models,).
 
-    Each model's interval has the confidence by itself; groups that are excluded from comparison have no part in it. The
-    ratio is that of some pair of groups. So the smallest of all pairs' lower limits is a lower limit of it even if each
-    holds only by itself: whichever pair it is, the limit of this pair holds. The ratio is at most that of every pair,
-    so the smallest of all upper limits is an upper limit only if these hold for all pairs together. A single group has
-    the ratio 1.
+    Each model's interval has the confidence by itself; groups that are excluded from comparison are ignored. The ratio
+    is that of some pair of groups. So the smallest of all pairs' lower limits is a lower limit of it even if each holds
+    only by itself: whichever pair it is, the limit of this pair holds. The ratio is at most that of every pair, so the
+    smallest of all upper limits is an upper limit only if these hold for all pairs together. A single group has the
+    ratio 1.
     """
     present = (scores.by_group.count > 0) & scores.groups.compared
     rates = RATIO_RATES[name]
@@ -60,10 +60,7 @@ def ratio_intervals(scores: Scores, name: Ratio, confidence: float = 0.95) -> In
 
 
 def _pairs(fraction: Fraction, critical: float) -> Interval:
-    """Return limits of the ratio of every group's rate to every other's, cut at 1.
-
-    The smallest of these ratios cannot exceed 1.
-    """
+    """Return limits of the ratio of every group's rate to every other's, cut at 1, as the smallest is at most 1."""
     limits = rate_limits(*fraction, critical)
     pairs = ratio(limits[:, :, None], limits[:, None, :])
     others = ~np.eye(limits.estimate.shape[1], dtype=np.bool_)
@@ -93,7 +90,7 @@ def impact_table(
     confidence: float,
     has_label: bool = True,
 ) -> GroupTable:
-    """Return the adverse-impact table of one model, the first of the scores.
+    """Return the adverse-impact table of the first model in `scores`.
 
     `rank` is the number of the model in the table. Differences are to the group `reference`, and each interval has the
     confidence by itself. Rates that need labels are left out without `has_label`.
@@ -141,7 +138,7 @@ def _base(counts: Confusion) -> Fraction:
 
 
 def most_selected(rate: FloatArray, compared: BoolArray, is_small: BoolArray) -> int | None:
-    """Return the index of the compared group of the highest rate, without small groups if others remain; or None.
+    """Return the index of the compared group of highest rate, a small one only if there is no other; None without any.
 
     A group of one row with a rate of 1 is no measure for the others.
     """

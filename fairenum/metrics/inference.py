@@ -89,7 +89,7 @@ def _table(confidence: float) -> _Table:
 
 
 def _region(below: FloatArray, confidence: float, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of a region that has a squared sample with this probability, given the probability below it."""
+    """Return the interval that holds a squared sample with this confidence; `below` is the probability below it."""
     least, largest = (stats.ncx2.ppf(chance, 1, sizes) for chance in (below, below + confidence))
     return np.asarray(least), np.asarray(largest)
 
@@ -153,7 +153,7 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
     rate, only the lower limit can fail. For one pair in one rate, and 30 trials or more, :func:`folded_limits` makes
     use of that.
 
-    Groups that are excluded from comparison have no part in it. `critical` is the number of standard errors of every
+    Groups that are excluded from comparison are ignored. `critical` is the number of standard errors of every
     limit, where limits are to hold for all models together.
     """
     present = (scores.by_group.count > 0) & scores.groups.compared
@@ -193,7 +193,7 @@ def _folded(signed: Interval, confidence: float) -> Interval:
 def parity_p_values(scores: Scores, rate: Rate = "selection_rate", reference: str | None = None) -> FloatArray:
     """Return p-values of tests that each group has the rate of the reference group, shape (models, groups).
 
-    Each test stands by itself. It is Fisher's exact test where fewer than five rows are expected in a cell of the 2 x 2
+    Each test stands alone. It is Fisher's exact test where fewer than five rows are expected in a cell of the 2 x 2
     table, else the score test z^2 = (p - q)^2 / (r (1 - r) (1 / n + 1 / m)) for rates p and q in n and m trials, and
     the pooled rate r. The p-value is NaN for the reference group, the largest compared one if none is named, and where
     a rate is undefined.

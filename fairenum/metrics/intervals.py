@@ -331,7 +331,7 @@ def _change_interval(estimate: FloatArray, centre: FloatArray, variance: FloatAr
 
 
 def _scaled(sums: Fraction, squares: Fraction, added: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return rate and trials, both with the imaginary trials, and the factor that scales the weights."""
+    """Return a rate and its trials, both with the imaginary trials added, and the factor that scales the weights."""
     scale = np.nan_to_num(share(sums[1], squares[1]))
     trials = scale * sums[1] + 2 * added
     return (scale * sums[0] + added) / trials, trials, scale

@@ -139,7 +139,7 @@ class Operating:
     rows: Matrix
 
     def cut(self, model: Decides) -> Cut:
-        """Return the cut of a model."""
+        """Return the cut of a model, found on these rows."""
         return self.point.cut(model.decision_function(self.rows))
 
     def values(self, model: Decides, rows: Matrix) -> FloatArray:

@@ -97,7 +97,7 @@ def _shares_of_others(ranks: IntArray, is_positive: BoolArray) -> FloatArray:
 
 
 def _weighted(ranks: IntArray, is_positive: BoolArray, weights: FloatArray) -> AucDeviations:
-    """Return AUC and contributions where rows have weights: shares of the other label are shares of its weight."""
+    """Return the result of `ranked` for rows with weights, where each share of rows is a share of their weights."""
     above = np.empty(ranks.shape)
     totals, sizes, kish = {}, {}, {}
     for label in (True, False):
@@ -206,7 +206,7 @@ def _targets(labels: NDArray[np.integer]) -> FloatArray:
 
 
 def _fit(values: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the slopes and offsets of least log loss, by Newton's method with steps damped against overshooting."""
+    """Return the slope and offset of each model's sigmoid of least log loss, by Newton's method with damped steps."""
     slope, offset = (np.zeros((len(values), 1)) for _ in range(2))
     for _ in range(MOST_STEPS):
         chance = expit(slope * values + offset)

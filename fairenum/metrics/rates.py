@@ -2,7 +2,7 @@
 
 A rate with nothing to divide by (the true positive rate of a group without positives) is undefined and NaN, where
 fairlearn says 0. A gap is between the compared groups whose rate is defined; :func:`undefined_groups` marks the other
-compared groups, and groups that are excluded from comparison have no part in it. The gap is NaN where fewer than two of
+compared groups, and groups that are excluded from comparison are ignored. The gap is NaN where fewer than two of
 several groups have a rate, and 0 where there is only one group. A ratio is NaN when all rates are 0. Wherever every
 rate is defined, the gaps are fairlearn's on the rows of the compared groups.
 """
@@ -86,7 +86,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Gaps between the groups of each model, shape (models,); names that fairlearn has are fairlearn's.
+    """Gaps between the groups of each model, shape (models,), under fairlearn's names where fairlearn has them.
 
     Attributes
     ----------
