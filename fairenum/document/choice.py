@@ -29,7 +29,9 @@ class Optimism(Value, frozen=True):
 
 
 class GapChange(Value, frozen=True):
-    """Change of one gap in one sensitive column on the holdout, from the reference model to the selected model.
+    """Change of one gap in one sensitive column, from the reference model to the selected model.
+
+    In an audit on the holdout; in an exploration on the selection split, between any two models, and without a verdict.
 
     Attributes
     ----------
@@ -42,7 +44,7 @@ class GapChange(Value, frozen=True):
     change
         Gap of the selected model minus that of the reference.
     confidence
-        Confidence of the limits of the change.
+        Confidence of the limits of the change, or of the gaps where the change has none.
     verdict
         Verdict on the change; null if the change is undefined, or if the selected model decides all rows alike.
     is_coarse

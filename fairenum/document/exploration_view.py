@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fairenum.document.choice import Cluster
+from fairenum.document.choice import Cluster, GapChange
 from fairenum.document.decision_record import Step, StepEnd
 from fairenum.document.feature_facts import FlippedRow, GroupFlips
 from fairenum.document.models import ChangedRows, LeftOut
 from fairenum.document.scores import SplitScores
-from fairenum.document.terms import Gap, Origin
+from fairenum.document.terms import Origin
 from fairenum.document.training import Tolerances
-from fairenum.document.value import Estimate, Value
+from fairenum.document.value import Value
 
 
 class ExploredModel(Value, frozen=True):
@@ -73,27 +73,6 @@ class IncumbentScores(Value, frozen=True):
     name: str
     is_constant: bool
     scores: SplitScores
-
-
-class ShownGap(Value, frozen=True):
-    """One gap in one sensitive column on the selection split, for two models.
-
-    Attributes
-    ----------
-    is_claim
-        Whether this is the gap, in the primary column, that models are selected by.
-    first, second
-        The gaps of the two models, with confidence limits that hold for each gap alone.
-    change
-        Gap of the second model minus gap of the first; null where it is undefined.
-    """
-
-    column: str
-    metric: Gap
-    is_claim: bool
-    first: Estimate
-    second: Estimate
-    change: float | None
 
 
 class GuardStanding(Value, frozen=True):
@@ -239,7 +218,7 @@ class ExplorationView(Value, frozen=True):
     is_against_incumbent: bool
     current: int
     standpoint: Standpoint
-    strip: tuple[ShownGap, ...]
+    strip: tuple[GapChange, ...]
     guards: tuple[GuardStanding, ...]
     clusters: tuple[Cluster, ...]
     left_out: tuple[int, ...]
@@ -294,7 +273,7 @@ class ModelComparison(Value, frozen=True):
     second: int
     weights: tuple[WeightPair, ...]
     groups: tuple[GroupPair, ...]
-    strip: tuple[ShownGap, ...]
+    strip: tuple[GapChange, ...]
     flips: dict[str, tuple[GroupFlips, ...]]
     flipped: tuple[FlippedRow, ...]
 

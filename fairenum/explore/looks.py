@@ -9,6 +9,7 @@ import numpy as np
 from fairenum.auditing.ambiguity_stage import encoded
 from fairenum.auditing.choosing import strip_cells
 from fairenum.auditing.explanation import flipped_rows
+from fairenum.document.choice import GapChange
 from fairenum.document.decision_record import Entry, Judged, Undo
 from fairenum.document.exploration_view import (
     ExplorationView,
@@ -16,7 +17,6 @@ from fairenum.document.exploration_view import (
     GroupPair,
     ModelComparison,
     Seal,
-    ShownGap,
     TimelineEntry,
     WeightPair,
 )
@@ -24,6 +24,7 @@ from fairenum.document.feature_facts import ModelWeights
 from fairenum.document.person import Panel, Person, PersonDecision, decide
 from fairenum.document.scores import SplitScores
 from fairenum.document.terms import Gap
+from fairenum.document.value import Estimate
 from fairenum.errors import ExplorationError
 from fairenum.explore.engine import Engine
 from fairenum.explore.state import Listed, Shown, State, guard_standings
@@ -50,7 +51,7 @@ def view_of(
         is_against_incumbent=is_against,
         current=current.number,
         standpoint=engine.standpoint(state),
-        strip=strip(reference, current.document.scores, division.column, state.tolerances.metric),
+        strip=strip(engine, state, reference, current.document.scores),
         guards=guard_standings(current.measured, engine.reference(state), state.tolerances),
         clusters=engine.clusters(current),
         left_out=tuple(sorted(state.left_out)),
@@ -67,17 +68,21 @@ def explored(one: Listed) -> ExploredModel:
     return document if len(one.supports) == document.supports else document.but(supports=len(one.supports))
 
 
-def strip(first: SplitScores, second: SplitScores, primary: str | None, claim: Gap) -> tuple[ShownGap, ...]:
-    """Return every gap of two models in every sensitive column, first the gap `claim` in the column `primary`."""
-    return tuple(_gap(first, second, *cell, primary, claim) for cell in strip_cells(second.by_column, primary, claim))
+def strip(engine: Engine, state: State, first: SplitScores, second: SplitScores) -> tuple[GapChange, ...]:
+    """Return every gap of two models in every sensitive column, first the gap that models are selected by."""
+    claim, confidence = (engine.division.column, state.tolerances.metric), engine.prepared.config.confidence
+    return tuple(
+        _gap(first, second, cell, confidence, is_claim=cell == claim) for cell in strip_cells(second.by_column, *claim)
+    )
 
 
 def _gap(
-    first: SplitScores, second: SplitScores, column: str, metric: Gap, primary: str | None, claim: Gap
-) -> ShownGap:
+    first: SplitScores, second: SplitScores, cell: tuple[str, Gap], confidence: float, *, is_claim: bool
+) -> GapChange:
+    column, metric = cell
     before, after = (scores.by_column[column].gap(metric).alone for scores in (first, second))
     change = None if before.value is None or after.value is None else after.value - before.value
-    return ShownGap(column, metric, (column, metric) == (primary, claim), before, after, change)
+    return GapChange(column, metric, is_claim, before, after, Estimate(change), confidence, verdict=None)
 
 
 def timeline(entries: Sequence[Entry | Judged]) -> tuple[TimelineEntry, ...]:
@@ -152,7 +157,7 @@ def compared(engine: Engine, state: State, first: Shown, second: Shown) -> Model
         second=second.number,
         weights=_weights(engine, first, second),
         groups=tuple(pair for groups in columns for pair in _pairs(groups, before, after)),
-        strip=strip(first.document.scores, second.document.scores, division.column, state.tolerances.metric),
+        strip=strip(engine, state, first.document.scores, second.document.scores),
         flips=flips,
         flipped=flipped,
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from fairenum.document.choice import GapChange
 from fairenum.document.exploration_view import (
     ExplorationView,
     GroupPair,
     GuardStanding,
     ModelComparison,
-    ShownGap,
     Standpoint,
     WeightPair,
 )
@@ -81,7 +81,7 @@ class Focus(Value, frozen=True):
     """The details of one model: its gaps, guardrails and clusters of left-out rows."""
 
     model: int
-    strip: tuple[ShownGap, ...]
+    strip: tuple[GapChange, ...]
     guards: tuple[GuardStanding, ...]
     clusters: tuple[ShownCluster, ...]
     words: FocusWords
@@ -132,7 +132,7 @@ class Compared(Value, frozen=True):
     second: int
     weights: tuple[WeightPair, ...]
     groups: tuple[GroupPair, ...]
-    strip: tuple[ShownGap, ...]
+    strip: tuple[GapChange, ...]
     flipped: tuple[FlippedRow, ...]
     words: ComparisonWords
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.exploration_view import ExplorationView, ExploredModel, GuardStanding, ShownGap
+from fairenum.document.choice import GapChange
+from fairenum.document.exploration_view import ExplorationView, ExploredModel, GuardStanding
 from fairenum.document.words import GAP_NAMES, PERFORMANCES, TABLE_WIDTH, TITLE_WIDTH, guarded_measure, model_heading
 from fairenum.render.page import Column, Facts, Figure, Page, Section, Strip, Table
 from fairenum.render.svg import Arrow, Mark, Marks, Rule
@@ -95,14 +96,14 @@ def _strip(view: ExplorationView) -> Strip | None:
     return Strip(gaps_table(view.strip, before, f"model {view.current}"), tuple(map(_arrow, view.strip)))
 
 
-def gaps_table(strip: tuple[ShownGap, ...], before: str, after: str) -> Table:
+def gaps_table(strip: tuple[GapChange, ...], before: str, after: str) -> Table:
     """Return a table of every gap of two models, in columns headed `before` and `after`, and the changes."""
-    columns: tuple[Column[ShownGap], ...] = (
+    columns: tuple[Column[GapChange], ...] = (
         Column("gap", "gap", lambda cell: f"{'*' * cell.is_claim}{GAP_NAMES[cell.metric]}", is_word=True),
         Column("column", "by", lambda cell: shortened(cell.column, TITLE_WIDTH), is_word=True),
         Column("first", before, lambda cell: estimate(cell.first)),
-        Column("second", after, lambda cell: estimate(cell.second)),
-        Column("change", "change", lambda cell: signed(cell.change)),
+        Column("second", after, lambda cell: estimate(cell.selected)),
+        Column("change", "change", lambda cell: signed(cell.change.value)),
     )
     return Table.of(
         f"Every gap on the selection split, from {before} to {after}",
@@ -113,10 +114,10 @@ def gaps_table(strip: tuple[ShownGap, ...], before: str, after: str) -> Table:
     )
 
 
-def _arrow(cell: ShownGap) -> Arrow:
-    ends = f"{share(cell.first.value)} to {share(cell.second.value)}"
+def _arrow(cell: GapChange) -> Arrow:
+    ends = f"{share(cell.first.value)} to {share(cell.selected.value)}"
     name = f"{GAP_NAMES[cell.metric]} by {shortened(cell.column, TITLE_WIDTH)}: {ends}"
-    return Arrow(cell.first.value, cell.second.value, name=name, is_doubtful=True)
+    return Arrow(cell.first.value, cell.selected.value, name=name, is_doubtful=True)
 
 
 def guards_table(view: ExplorationView) -> Table:

@@ -37,8 +37,8 @@ def test_the_view_is_a_document_for_any_medium(explored):
         assert gap.low <= gap.value <= gap.high
     claim = view.strip[0]
     assert claim.is_claim
-    assert claim.second.value == view.model(view.current).scores.demographic_parity_difference.value
-    assert claim.change == pytest.approx(claim.second.value - claim.first.value)
+    assert claim.selected.value == view.model(view.current).scores.demographic_parity_difference.value
+    assert claim.change.value == pytest.approx(claim.selected.value - claim.first.value)
     assert view.standpoint.gap == pytest.approx(view.models[0].scores.demographic_parity_difference.value, rel=1e-12)
     performance = view.models[0].scores.performance.value
     assert view.standpoint.least_performance == pytest.approx(performance - 0.01)
@@ -212,7 +212,7 @@ def test_looking_at_another_model_is_no_step():
     exploration.listen(lambda: heard.append(exploration.lines))
     seen = exploration.focused(1)
     assert (seen.current, exploration.view.current) == (1, 2)
-    assert seen.strip[0].change == 0.0
+    assert seen.strip[0].change.value == 0.0
     assert exploration.preview(eps=0.5, max_loss="any").tolerances.eps == 0.5
     assert (exploration.lines, heard) == (1, [])
     assert second is not None

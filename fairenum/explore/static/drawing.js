@@ -37,7 +37,7 @@ export const arrow = (first, second, [from, to], name) => {
 
 /** The end of a scale from 0 with room for some gaps, and for most of their limits. */
 export const gapScale = (gaps) => {
-  const values = gaps.flatMap(({ first, second }) => [first.value, second.value]).filter((value) => value !== null);
+  const values = gaps.flatMap(({ first, selected }) => [first.value, selected.value]).filter((value) => value !== null);
   return [0, Math.min(1, Math.max(0.1, ...values.map((value) => 1.4 * value)))];
 };
 

@@ -8,7 +8,7 @@ const line = (cells, headings, gap, scale) => {
   return el("li", { class: gap.is_claim && "claim" },
     el("span", { class: "gap-name" }, name.replace(/^\*/, ""), " ", el("span", { class: "soft" }, `by ${column}`)),
     el("span", { class: "gap-change" }, change),
-    arrow(gap.first, gap.second, scale, `${name} by ${column}`),
+    arrow(gap.first, gap.selected, scale, `${name} by ${column}`),
     el("span", { class: "gap-values" },
       el("span", {}, el("span", { class: "soft" }, `${headings.first} `), first),
       el("span", {}, el("span", { class: "soft" }, `${headings.second} `), second)));
@@ -17,7 +17,7 @@ const line = (cells, headings, gap, scale) => {
 /**
  * The strip of gaps.
  * @param {{title: string, keys: string[], headings: string[], rows: string[][], notes: string[]}} worded
- * @param {{first: object, second: object, is_claim: boolean}[]} gaps - the same, as numbers
+ * @param {{first: object, selected: object, is_claim: boolean}[]} gaps - the same, as numbers
  */
 export const strip = (worded, gaps) => {
   const scale = gapScale(gaps), headings = byKey(worded, worded.headings);
