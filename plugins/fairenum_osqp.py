@@ -28,7 +28,7 @@ class OsqpSolver:
     Parameters
     ----------
     accuracies
-        Largest residuals to ask for, one after the other, until the duality gap of alpha is small.
+        Tolerances of OSQP's residuals (absolute and relative), tried in turn until the duality gap of alpha is small.
     max_iter
         Most iterations for each accuracy.
     """

@@ -39,7 +39,7 @@ def dot(left: FloatArray, right: FloatArray) -> float:
 
 @in_any_order
 def total_of(numbers: FloatArray) -> float:
-    """Return the sum of numbers."""
+    """Return the sum of a vector, added in whichever order is fastest."""
     total = 0.0
     for number in numbers:
         total += number
@@ -57,7 +57,7 @@ def weight_before(kinks: FloatArray, weights: FloatArray, place: float) -> float
 
 @inner
 def some(kinks: FloatArray, weights: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """Return those kinks of a piecewise linear function that are from `low` to `high`, and the weights of these."""
+    """Return the kinks of a piecewise linear function with ``low <= kink <= high``, and the weights of these kinks."""
     count, places, heights = 0, np.empty(len(kinks)), np.empty(len(kinks))
     for i in range(len(kinks)):
         if low <= kinks[i] <= high:
@@ -89,7 +89,7 @@ def crossing(kinks: FloatArray, weights: FloatArray, slope: float, level: float)
 
 @inner
 def interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
-    """Return the least and the largest bias that minimise the loss of `bias_interval`, searched near `guess` first."""
+    """Return what `bias_interval` returns, as a function that compiled code can call; kinks near `guess` come first."""
     flat = LEVEL * max(total_of(weights), TINY)
     reach = NEAR * math.sqrt(dot(kinks, kinks) / len(kinks))
     near, heights = some(kinks, weights, guess - reach, guess + reach)
@@ -141,11 +141,12 @@ def child_bounds(
     used: Copies, floor: Copies, cost: FloatArray, alpha: FloatArray, upper: FloatArray, slack: FloatArray,
     bound: float, best: float, tie: float,
 ) -> tuple[IntArray, Copies, FloatArray]:  # fmt: skip
-    """Return the examples that may lose one of their identical rows, their row counts, and bounds on the new optimum.
+    """Return the examples that may lose a copy, their present copies, and a bound on each optimum after the loss.
 
-    `used` and `floor` are each example's present and least number of identical rows. The bound for an example is the
-    present `bound` minus its slack times the decrease of its upper bound. All three arrays are sorted by these bounds,
-    highest first; bounds that differ by less than `tie` count as equal, and then smaller alpha comes first.
+    `used` and `floor` are each example's present and least number of copies (identical rows). The bound for an example
+    is the present `bound` minus the example's slack times the decrease of its upper bound. All three arrays are
+    sorted by these bounds, highest first; bounds that differ by less than `tie` count as equal, and then smaller alpha
+    comes first.
     """
     (examples,) = (used > floor).nonzero()
     copies = used[examples]

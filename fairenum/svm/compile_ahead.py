@@ -1,7 +1,8 @@
 """Compilation of the numba loops in separate processes while a table is read, on the first run on a computer.
 
 This process compiles the interior point method, which is needed first. A second process compiles `path_loop`, a third
-one, of lower priority, `fast_walk_loop`, which is needed last. Few modules are imported here, so that both start early.
+one, of lower priority, `fast_walk_loop`, which is needed last. This module imports little, so that
+the other two processes start early.
 """
 
 from __future__ import annotations

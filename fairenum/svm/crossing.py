@@ -73,7 +73,10 @@ class Examples:
         return np.asarray(self.linear - times(self.rows, weights) - self.y * bias)
 
     def loss(self, weights: FloatArray, bias: float, hinge: FloatArray) -> float:
-        """Return the SVM's loss at a plane, given the subset's hinge losses; other examples count by their alpha."""
+        """Return the SVM's loss at a plane, given the subset's hinge losses.
+
+        Every other example counts with its fixed alpha times how far it falls short of its margin.
+        """
         others = self.gain - float(self.push @ weights) - self.balance * bias
         return 0.5 * float(weights @ weights) + others + float(self.upper @ hinge)
 
@@ -125,7 +128,10 @@ class Crossing:
         return self._all.upper * point.shares, point.bias
 
     def _start(self, row: FloatArray, threshold: float) -> Point:
-        """Return the known plane of least expected loss, moved so that the row is on the threshold."""
+        """Return a plane found before, moved so that the row is on the threshold.
+
+        It is the plane with the least loss after the move, as a quadratic model of the loss estimates it.
+        """
         bordered = np.append(row, 1.0)
         way = cho_solve(self._stiffness, bordered)
         give = float(bordered @ way)
@@ -199,7 +205,10 @@ class _Search:
         return Point(weights, self._threshold - float(weights @ self._row), shares)
 
     def _settled(self, some: Examples, point: Point, width: float) -> Point:
-        """Return the plane after Newton steps for the hinge of one width, until enough is proven or little to gain."""
+        """Return the plane after Newton steps for the hinge smoothed over one width.
+
+        The steps end once `proven` is at least `enough`, or once this width has little more to gain.
+        """
         weights, bias, before = point.weights, point.bias, point.shares[some.places]
         short = some.short(weights, bias)
         shares, value = _rounded(some, weights, bias, short, before, width)
@@ -226,7 +235,10 @@ class _Search:
         return Point(weights, bias, result)
 
     def _spanned(self, some: Examples, shares: FloatArray) -> FloatArray:
-        """Return the weight vector of shares and row; set `proven` to the lower bound on the loss that these prove."""
+        """Return the weighted sum of examples and row for given shares; set `proven` to the lower bound these prove.
+
+        The row's weight is the one that makes ``y'alpha = 0``; if its sign is wrong, `proven` is -inf.
+        """
         alpha = some.upper * shares
         balance = some.balance + float(alpha @ some.y)
         plane = np.asarray(some.push + sums(alpha, some.rows) - balance * self._row)

@@ -3,9 +3,9 @@
 It costs a third of the exact walk in `fairenum.svm.walks`. Many rows need a walk, and no result has to be canonical or
 exact, since all are certified by weak duality. So ties are broken by a tiny perturbation of the linear term, linear
 systems are not refined at every breakpoint, and only examples near the margin are checked at each step. All examples
-are checked whenever those near the margin have moved by a part of their distance. If one has passed the margin
-unnoticed, the walk returns to its last full check and then checks more examples at each step. A walk that rounding
-keeps from its end returns LOST, and the exact walk replaces it.
+are checked once the near ones have moved as far, in total, as the distance that counts as near: by then others may have
+reached the margin. If one has passed it unnoticed, the walk returns to its last full check and then checks more
+examples at each step. A walk that rounding keeps from its end returns LOST, and the exact walk replaces it.
 
 Compiled files share no code: numba looks for changes in one file alone.
 """
@@ -288,7 +288,10 @@ def put_on_margin(rows: Rows, state: State, nearby: NearExamples, scratch: Scrat
 
 @inner
 def refine(rows: Rows, state: State, scratch: Scratch, linear: FloatArray) -> None:
-    """Correct weight vector, bias and alpha of the examples on the margin so that these meet `linear`, their margin."""
+    """Correct the rounding errors of weight vector, bias and alpha, in place, for the linear term `linear`.
+
+    Afterwards each example i in the margin set is at its margin, ``linear_i``; other alpha stay the same.
+    """
     examples, size, numbers, alpha, y = state.examples, state.size[0], state.numbers, state.alpha, rows.y
     short, answer = scratch.border, scratch.hull
     products(rows, examples, size, state.plane, short[1:])

@@ -170,7 +170,10 @@ class Anchors:
         return reached.high + reached.low
 
     def ready(self, alpha: FloatArray, examples: IntArray) -> Anchor:
-        """Return an anchor near an alpha; load the rows of Q of `examples` and of those that differ into the table."""
+        """Return an anchor near `alpha`, with the rows of Q that are needed loaded into the table.
+
+        These are the rows of `examples` and of the examples whose alpha differs between `alpha` and the anchor.
+        """
         anchor, differs = self._nearest(alpha)
         needed = np.union1d(examples, differs)
         if len(needed) > self._store.capacity and len(differs):
@@ -406,7 +409,10 @@ def _made(problem: SvmProblem) -> Gram:
 
 
 def needed_alpha(gram: Gram, linear: FloatArray) -> float:
-    """Return the alpha with which one example of average squared length would reach the largest margin in `linear`."""
+    """Return the scale of alpha: largest absolute entry of `linear` over mean diagonal entry of Q.
+
+    An example of average squared length would reach the largest margin by this alpha alone.
+    """
     return float(np.abs(linear).max()) / max(float(gram.diagonal.mean()), 1e-300)
 
 

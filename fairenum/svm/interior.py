@@ -1,9 +1,9 @@
 """A primal-dual interior point method for ``min 1/2 a'Qa - p'a`` subject to ``y'a = total``, ``0 <= a <= upper``.
 
-Mehrotra's predictor-corrector method, with a centred step where the corrector stalls; the exact methods here start from
-it if they have no better guess. It takes about twenty iterations whatever the data, each with one factorisation in d
-dimensions (linear kernel, d columns) or n (kernel matrix of n examples). It is compiled because on a hundred examples
-the many short vector operations would cost ten times their arithmetic.
+Mehrotra's predictor-corrector method, with a centred step where the corrector stalls. The exact methods of this package
+start from its result if they have no better guess. It takes about twenty iterations whatever the data, each with
+one factorisation in d dimensions (linear kernel, d columns) or n (kernel matrix of n examples). It is compiled because
+on a hundred examples the many short vector operations would cost ten times their arithmetic.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ class Planes:
     """Weight vectors ``w = sum_i alpha_i y_i x_i + weight * x``, one for each of some outside rows x.
 
     ``reached`` has each example's margin without the bias, ``y_i w'x_i``, one line per w; ``values`` is ``w'x`` and
-    ``squares`` is ``|w|^2``. ``roundings`` is the scale of the rounding error of w when computed from alpha, ``unsure``
-    that of numbers computed from w, which is smaller if the entries of w are known than if only alpha is.
+    ``squares`` is ``|w|^2``. ``roundings`` is the scale of the rounding error of w as a sum over alpha. ``unsure`` is
+    the scale of the rounding error of numbers computed from w: ``|w|`` if w is held by its entries, ``|w| + roundings``
+    if it is known through kernel values only.
     """
 
     reached: FloatArray
@@ -105,7 +106,7 @@ class KernelOutsideRows:
 
 
 def _spread(gram: Gram, alphas: FloatArray, weights: FloatArray, squares: FloatArray) -> FloatArray:
-    """Return the scale of the rounding error of each w of `Planes`: its length if its terms were orthogonal."""
+    """Return ``roundings`` of `Planes`: the root of the sum of the squared lengths of the terms of each w."""
     return np.sqrt((alphas * alphas) @ gram.diagonal + weights * weights * squares)
 
 

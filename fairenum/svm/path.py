@@ -125,7 +125,10 @@ class ActiveSet:
         return part
 
     def joined(self, part: ActiveSet, examples: IntArray, linear: FloatArray) -> ActiveSet:
-        """Return the active set of all examples after `part`, that of `examples` alone, was moved to `linear`."""
+        """Return this active set with the alpha and margin set of `part`, and recomputed for the linear term `linear`.
+
+        `part` is what `restricted` returned for `examples`, moved to the entries of `linear` that belong to these.
+        """
         upper, alpha, gradient, side = self.upper.copy(), self.alpha.copy(), self.gradient.copy(), self.side.copy()
         alpha[examples], side[examples] = part.alpha, part.side
         state = self.moved(upper, alpha, gradient, side, examples[part.margin], part.inverse, part.bias)
@@ -176,7 +179,7 @@ class ActiveSet:
         return self.data._replace(anchor=anchors.ready(self.alpha, rows))
 
     def recompute(self) -> None:
-        """Recompute bias, gradient and alpha of the examples on the margin to rounding; other alpha stay the same."""
+        """Recompute bias, gradient and the margin set's alpha, exact to rounding; other alpha stay the same."""
         with self.gram.lock:
             self.bias = self.perform(path_loop.RECOMPUTE, self.ready(), 0.0, path_loop.NOWHERE, 0.0, 0).bias
 
@@ -227,7 +230,10 @@ def breakpoint_limit(state: ActiveSet) -> int:
 
 
 def _stretch(state: ActiveSet, limit: int) -> int:
-    """Return how many breakpoints to pass between checks of the time: about a second's, enough to notice a cycle."""
+    """Return how many breakpoints to pass between two checks of the time budget.
+
+    These take about a second, or longer where fewer breakpoints would be too few to recognise that the path cycles.
+    """
     fewest = 2 * (path_loop.MOST_DEGENERATE + 2 * len(state.margin))
     numbers = len(state.data.nonzeros[0]) or state.data.table.size
     return min(limit, max(fewest, STRETCH // max(numbers, len(state.alpha))))
@@ -307,8 +313,8 @@ def shift_linear(state: ActiveSet, target: FloatArray, keeps_rounding: bool = Fa
     """Move an optimal active set to another linear term, in place, and remove the rounding errors of the path.
 
     Breakpoints tied with the end of the path are not passed: the result is the optimum just before the end, which makes
-    it the canonical one. `tied` is the last share of the path in which such breakpoints may lie because of rounding.
-    With `keeps_rounding` the rounding errors stay.
+    it the canonical one. Rounding may place such breakpoints a little before the end; `tied` is the share of the path,
+    counted from its end, in which this is allowed for. With `keeps_rounding` the rounding errors stay.
     """
     goal = path_loop.Goal(-1, tied, state.linear - target)
     status, left, limit = _follow(state, 1.0, goal, -math.inf, breakpoint_limit(state))
@@ -324,8 +330,8 @@ def shift_linear(state: ActiveSet, target: FloatArray, keeps_rounding: bool = Fa
 def admitted(state: ActiveSet, example: int, upper: float) -> ActiveSet:
     """Return the active set of an optimum after a left-out example is given the upper bound `upper`.
 
-    The example enters with a linear term so low that ``alpha = 0`` is optimal for it; this term then rises to its own
-    value. Among several optima the result need not be the canonical one.
+    The example enters with a linear term so low that ``alpha = 0`` is optimal for it; this term then rises to the
+    value that `state.linear` has for the example. Among several optima the result need not be the canonical one.
     """
     state, goal = state.copy(), state.linear
     state.upper[example], state.side[example] = upper, AT_LOWER

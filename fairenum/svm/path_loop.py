@@ -108,8 +108,9 @@ class Margin(NamedTuple):
 class Goal(NamedTuple):
     """The goal of a path: alpha of `example` at `target` or, if `example` is -1, the linear term moved by ``-shift``.
 
-    For a shift, `target` is the last share of the path in which rounding may have placed breakpoints that belong to its
-    end. For an example, an infinite target means that alpha rises until the gradient of the example is 0.
+    For a shift, `target` is the share of the path, counted from its end, in which rounding may have placed breakpoints
+    that are exactly at the end. For an example, an infinite target means that alpha rises until the gradient of the
+    example is 0.
     """
 
     example: int
@@ -121,7 +122,10 @@ NOWHERE = Goal(-1, 0.0, np.empty(0))
 
 
 class Direction(NamedTuple):
-    """Rates of change of bias, margin set's alpha and gradient along a path, and the least rates that are not 0."""
+    """Rates of change of the bias, of the margin set's alpha and of the gradient along a path.
+
+    Rates of the gradient up to ``least_rate``, and of alpha up to ``least_margin_rate``, count as 0.
+    """
 
     bias: float
     margin: FloatArray
@@ -400,8 +404,8 @@ def bound_tolerance(vectors: Vectors, i: int) -> float:
 def is_blocking(distance: float, speed: float, length: float, close: float, stops_short: bool) -> bool:
     """Tell whether the breakpoint of an example may end a step.
 
-    Without `stops_short` it always may. With it, only if a step of full `length` would take the example past its bound
-    by more than `close`.
+    Without `stops_short` it always may. With it, only if a step of full `length` would take the example past the
+    margin, or its alpha past a bound, by more than `close`.
     """
     return not stops_short or distance - length * speed < -close
 
@@ -462,8 +466,8 @@ def first_breakpoint(
 ) -> tuple[float, int, int]:
     """Return the path length to the first breakpoint, its kind and its index; tie weights break ties.
 
-    With `stops_short`, a breakpoint counts only if its example would clearly pass its bound by the end of the path, and
-    none ties with the end. Otherwise the end takes part in ties like any breakpoint.
+    With `stops_short`, a breakpoint counts only if by the end of the path its example would clearly pass the margin, or
+    its alpha a bound; so none ties with the end. Otherwise the end takes part in ties like any breakpoint.
     """
     first = step_length(vectors, margin, direction, length, stops_short)
     if stops_short and first == length:
@@ -601,7 +605,7 @@ def absolute_sum(numbers: FloatArray) -> float:
 
 @inner
 def margin_shift(margin: Margin, shift: FloatArray) -> FloatArray:
-    """Return ``[0, -shift_S]`` for the margin set S."""
+    """Return ``[0, -shift_S]``, S being the margin set: the right side of the system for moving the linear term."""
     result = np.zeros(margin.size + 1)
     for p in range(margin.size):
         result[p + 1] = -shift[margin.examples[p]]
@@ -642,7 +646,7 @@ def next_step(data: Data, vectors: Vectors, margin: Margin, goal: Goal, left: fl
 
 @inner
 def bound_after(vectors: Vectors, margin: Margin, value: float, goal: Goal, step: Step) -> float:
-    """Return the upper bound on the objective at the end of a removal path that is known after its first step."""
+    """Return an upper bound on the objective at the end of a removal path, computed from its first step alone."""
     left, length = vectors.alpha[goal.example] - goal.target, step.length
     slope, bend = vectors.gradient[goal.example], step.direction.gradient[goal.example]
     if length == np.inf:
@@ -825,7 +829,7 @@ def refine(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely:
 
 @inner
 def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
-    """Recompute alpha of the margin set, bias and gradient, to rounding; return bias and objective.
+    """Recompute alpha of the margin set, bias and gradient, exact to rounding; return bias and objective.
 
     All other examples keep the bound they are on.
     """

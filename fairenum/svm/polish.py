@@ -3,8 +3,8 @@
 Canonical is the one that `SvmProblem.tie_weights` selects. It is found in three steps:
 
 1. Solve the problem with the linear term ``p - SHIFT * tie weights`` by interior point over a working set: the examples
-   whose bound a start leaves open (`fairenum.svm.working_set`). This shift rules out ties, so that the optimum is a
-   clear vertex.
+   for which it is not yet clear on which bound, if any, alpha is (`fairenum.svm.working_set`). This shift rules out
+   ties, so that the optimum is a clear vertex.
 2. Round to that vertex, and change the linear term so that the rounded alpha is exactly optimal for it.
 3. Move the linear term to the shifted one, then back to ``p``, along exact paths with few breakpoints. The last part
    runs along the tie weights, so that it ends at the canonical optimum. Only examples near the margin take part; the
@@ -124,9 +124,10 @@ class _Crossover:
 
 
 def _shifted(state: ActiveSet, stops: list[FloatArray], walks: np.ndarray, tied: float) -> ActiveSet:
-    """Return an active set moved to each linear term of `stops` in turn, if possible by the examples in `walks` alone.
+    """Return an active set moved to each linear term of `stops` in turn.
 
-    All examples take part if one outside `walks` would otherwise end on the wrong bound.
+    Only the examples in `walks` take part, unless one of the others would then end on the wrong bound, or these are too
+    many for a kernel matrix.
     """
     few = np.flatnonzero(walks)
     if len(few) < len(walks) and not (state.gram.is_matrix and len(few) > MATRIX_AT_ONCE):
@@ -194,7 +195,7 @@ def _vertex(gram: Gram, data: Data, solver: WorkingSetSolver, found: Approximate
 
 
 def _rounded(alpha: FloatArray, y: FloatArray, upper: FloatArray, bound: IntArray, margin: IntArray) -> FloatArray:
-    """Return alpha with the examples in `bound` on their nearer bound, rebalanced by those in `margin`."""
+    """Return alpha with that of `bound` on the nearer bound, and that of `margin` moved to make ``y'alpha`` 0 again."""
     alpha = alpha.copy()
     alpha[bound] = np.where(alpha[bound] < 0.5 * upper[bound], 0.0, upper[bound])
     alpha[margin] = _balanced(alpha[margin], y[margin], upper[margin], -float(np.delete(y * alpha, margin).sum()))
@@ -236,7 +237,7 @@ def _made_optimal(
     gram: Gram, data: Data, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float, side: FloatArray,
     margin: IntArray,
 ) -> ActiveSet:  # fmt: skip
-    """Return the active set of a vertex for a linear term, near the given one, for which the vertex is optimal."""
+    """Return the active set of a vertex, with the linear term changed where the vertex would not be optimal for it."""
     reached = gram.product(alpha) + data.y * bias
     gradient = reached - linear
     suited = linear.copy()

@@ -346,7 +346,7 @@ class SvmProblem:
 
             f(alpha) <= optimum <= 1/2 alpha'Q alpha + sum_i upper_i slack_i
 
-        The right side is piecewise linear in b and least at a weighted quantile, which is used. The stated objective is
+        The right side is piecewise linear in b; the b used, a weighted quantile, minimises it. The stated objective is
         ``f(alpha) - |b y'alpha|``, to account for a nonzero ``y'alpha``, or -inf if alpha is outside its bounds.
         """
         from fairenum.svm.certificate import judged

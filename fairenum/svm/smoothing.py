@@ -88,14 +88,17 @@ class SmoothedSvm:
         return plane
 
     def spanned(self, alpha: FloatArray, gradient: FloatArray) -> Plane:
-        """Return the plane of an alpha, with the bias that its gradient implies."""
+        """Return the plane of an alpha, with the bias that gives the examples, on average, their given gradient."""
         weights = sums(alpha, self._rows)
         values = times(self._rows, weights)
         bias = float(np.mean(self._y * (self._linear + gradient - values)))
         return Plane(weights, bias, values + self._y * bias)
 
     def fitted(self, gradient: FloatArray) -> Plane | None:
-        """Return the plane that fits a gradient best, by least squares near the margin; None if it is not unique."""
+        """Return the plane whose gradient is nearest to a given one; None if the equations are singular.
+
+        Nearest is by least squares over the examples near the margin.
+        """
         near = np.flatnonzero(np.abs(gradient) <= self._unit)
         matrix, right = squared(self._rows, self._y, near, np.ones(len(near))), self._linear[near] + gradient[near]
         matrix[np.diag_indices_from(matrix)] += STIFFNESS * matrix.trace() / len(matrix)

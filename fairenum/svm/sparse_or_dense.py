@@ -29,7 +29,7 @@ LARGE = 2**20  # numbers; for smaller tables the calls cost more than the zeros 
 
 
 def is_sparse(table: object) -> TypeIs[Sparse]:
-    """Tell whether a table is sparse."""
+    """Tell whether a table is stored in one of SciPy's sparse formats."""
     return bool(sparse.issparse(table))
 
 
@@ -77,7 +77,10 @@ def compact(table: Matrix) -> Matrix:
 
 
 def bytes_of(rows: int, columns: int, filled: int | None = None) -> int:
-    """Return the bytes of a table in the form `compact` gives it, with `filled` nonzeros per row, by default all."""
+    """Return the bytes that a table takes in the form that `compact` chooses.
+
+    `filled` is the number of nonzeros per row; if it is None, no entry is taken to be 0.
+    """
     is_sparse_one = filled is not None and rows * columns >= LARGE and filled <= SPARSE * columns
     return rows * (12 * filled + 4 if filled is not None and is_sparse_one else 8 * columns)
 
@@ -123,7 +126,7 @@ def squares(table: Matrix) -> FloatArray:
 
 
 def turned(table: Matrix) -> FloatArray:
-    """Return a square table whose rows have the same inner products as those of a wide table, to replace it."""
+    """Return a table of as many columns as rows that has the same inner products of rows as a given, wider table."""
     values, vectors = np.linalg.eigh(inner_products(table, table))
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 

@@ -86,9 +86,9 @@ class ExactWalk:
     def across(self, row: FloatArray, side: float, missing: float, enough: float) -> tuple[int, FloatArray, float]:
         """Raise a row's weight until the row is on its margin or the objective exceeds `enough`.
 
-        The objective bounds the loss of models with the row on its margin from below. `row` holds features or, for a
-        kernel matrix, the inner products with all examples and with itself; `side` is its label, `missing` how far it
-        falls short of its margin at the start. Returns the status, alpha and the bias.
+        The objective is a lower bound on the loss of every model with the row on its margin. `row` holds features or,
+        for a kernel matrix, the inner products with all examples and with itself; `side` is its label, `missing` how
+        far it falls short of its margin at the start. Returns the status, alpha and the bias.
         """
         data = self._data[side]
         _put(data, side * row, self._count)

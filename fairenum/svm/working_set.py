@@ -87,7 +87,10 @@ class WorkingSetSolver:
         return self.solve_all(accuracy)
 
     def _plan(self, start: Start | None) -> tuple[FloatArray, BoolArray, int] | None:
-        """Return a gradient, a mask of examples in doubt, and the first working set's size; None to solve for all."""
+        """Return a gradient, a mask of examples in doubt, and how many more to add nearest to the margin.
+
+        These examples are the first working set. None means to solve for all examples at once.
+        """
         nobody = np.zeros_like(self.allowed)
         if start is not None and start.is_close:
             return start.gradient, start.in_doubt & self.allowed, 0
@@ -101,7 +104,7 @@ class WorkingSetSolver:
         return (self._by_a_sample(), nobody, size) if self._count > 2 * SAMPLE else None
 
     def _smoothed(self, start: Start | None) -> FloatArray | None:
-        """Return the gradient at the smoothed SVM's plane; None if that fails or would cost too much."""
+        """Return the gradient at the smoothed SVM's plane; None if this SVM does not apply, costs too much or fails."""
         if self.gram.is_matrix or self.gram.ridge or self.gram.table.shape[1] ** 2 > self._count:
             return None
         svm, near = SmoothedSvm(self.gram, self.y, self.upper, self.linear, self.unit), None
@@ -146,7 +149,10 @@ class WorkingSetSolver:
         return np.asarray(distance <= np.partition(distance, place)[place])
 
     def _on(self, gradient: FloatArray, works: BoolArray, accuracy: float) -> ApproximateSolution | None:
-        """Solve for a working set, with all others on the bound that the gradient shows; None if that is infeasible."""
+        """Return the solution for a working set; None if no alpha strictly in its box makes ``y'alpha = 0``.
+
+        Every other alpha is fixed at its upper bound if its gradient is negative, else at 0.
+        """
         alpha = np.where(gradient < 0.0, self.upper, 0.0)
         total = -float(self.y[~works] @ alpha[~works])
         capacity = self.y[works] * self.upper[works]
@@ -166,7 +172,10 @@ class WorkingSetSolver:
         return ApproximateSolution(alpha, working, point, gradient)
 
     def _by_a_sample(self) -> FloatArray:
-        """Return the gradient at the optimal plane of a sample, its upper bounds scaled to the total of each label."""
+        """Return the gradient of all examples at the optimal plane of a sample of them.
+
+        The sample's upper bounds are scaled up so that their sum for each label is that of all examples.
+        """
         upper = np.zeros_like(self.upper)
         for label in (-1.0, 1.0):
             own = np.flatnonzero(self.allowed & (self.y == label))
