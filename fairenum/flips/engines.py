@@ -177,7 +177,7 @@ class Engine(Protocol):
     tight: float
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, FloatArray | None]:
-        """Return alphas of shape (constraints, examples), and the bias of each resulting plane, or None if unknown.
+        """Return alphas of shape (constraints, examples), and the bias of each resulting plane (None: no biases given).
 
         The engine may stop once it has proven a loss of at least `enough`. Where it fails, it returns alphas that are
         feasible but prove nothing: those of model 1, or zeros.
@@ -227,7 +227,8 @@ class SolverEngine:
 class InteriorEngine:
     """Finds an interior point of the dual problem of each row constraint, starting from model 1.
 
-    Its bounds are as tight as those of exact solutions, and found sooner: model 1 tells at which bound most alphas are.
+    Its bounds are as tight as those of exact solutions, and found sooner: the gradient at model 1 tells of most alphas
+    whether they are 0 or at their upper bound.
     """
 
     tight = TIGHT
@@ -262,7 +263,7 @@ class PlaneSearchEngine:
         self._crossing: Crossing | None = None
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, FloatArray]:
-        """Return dual variables and biases: those of model 1 where it meets a constraint or the search fails."""
+        """Return dual variables and biases: those of model 1 if it meets the constraint, or if the search fails."""
         alpha, bias = self._best.alpha, self._bias
         self._crossing = crossing = self._crossing or Crossing(
             self._problem, self._gram, alpha, bias, self._best.certificate.bound
@@ -288,7 +289,7 @@ class WalkEngine:
         self._walk: FastWalk | ExactWalk | None = None
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, FloatArray]:
-        """Return dual variables and biases: those of model 1 where it meets a constraint or the path breaks off."""
+        """Return dual variables and biases: those of model 1 if it meets the constraint, or if the path breaks off."""
         self._walk = walk = self._walk or self._opened()
         values = self._rows.crossed(constraints.places) @ self._state.alpha + self._state.bias
         missing = constraints.sides * (constraints.thresholds - values)

@@ -271,7 +271,7 @@ class _Pricing:
         self.effort = PriceEffort(count, 0, 0, 0)
 
     def add_known(self, values: FloatArray, losses: FloatArray) -> None:
-        """Record the prices at which known planes flip rows; rows that flip at a price of 0 count as examined."""
+        """Record the prices at which known planes flip rows; rows of price 0, the least possible, count as examined."""
         for plane, loss in zip(values, losses, strict=True):
             flips = np.where(self._constraints.sides > 0.0, plane >= self._threshold, plane <= self._threshold)
             self._attained[flips] = np.minimum(self._attained[flips], max(loss, 0.0))

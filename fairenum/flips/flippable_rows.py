@@ -5,8 +5,8 @@ is *flipped* where high <= eps, *settled* where eps < low, and else *open*: an o
 share and not in the least. The share of flipped rows is the ambiguity of Marx, Calmon and Ustun (2020), over all models
 of the kernel whose loss is within eps of the least rather than over a list.
 
-Rates, gaps and intervals are computed by the functions for models: a tolerance is passed to them as a model, and a
-flipped row as one that this model selects.
+Shares, their gaps and intervals are computed by the functions for selection rates of models: each tolerance is passed
+as if it were a model, and the rows flipped within it as the rows that this model selects.
 """
 
 from __future__ import annotations

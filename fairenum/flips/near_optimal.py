@@ -143,7 +143,10 @@ class CountObjective:
 
 
 class PricedPlane(NamedTuple):
-    """The price of a quantity, the loss of the plane found for this price, and the quantity itself (``difference``)."""
+    """A plane that nearly minimises loss plus ``price`` times some quantity, described by its loss and this quantity.
+
+    ``difference`` is the quantity, such as the sum of the rows' hinges.
+    """
 
     price: float
     loss: float
@@ -153,7 +156,7 @@ class PricedPlane(NamedTuple):
 class PricedSolution(NamedTuple):
     """A plane that nearly minimises loss plus priced hinges, and a lower bound ``least`` on that minimum.
 
-    ``gradient`` is that of the plane's dual problem, from which another solve may start.
+    ``gradient`` is the gradient of the dual problem at the plane's dual variables; another solve may start from it.
     """
 
     plane: Plane
@@ -195,7 +198,11 @@ class NearOptimalModels:
         return np.asarray(plane.product[size : size + self.count] - self.threshold)
 
     def hinges(self, objective: CountObjective) -> tuple[FloatArray, FloatArray]:
-        """Return slopes of each row's penalty, a hinge: for values below the threshold, and for values above it."""
+        """Return two slopes of each row's penalty, a hinge: for values below the threshold, and for values above it.
+
+        Rows of positive worth have only the first, rows of negative worth only the second; the other is 0. Both are 0
+        where the decision is held (fixed).
+        """
         worth = np.where(objective.held == FREE, objective.worth, 0.0)
         ends = np.abs(np.concatenate([self.low, self.high]))
         # a less steep hinge is valid, too
@@ -364,7 +371,10 @@ def _balanced(alpha: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _farthest(excess: Callable[[float], float], inside: float, side: float) -> float:
-    """Return the point farthest from `inside` towards `side` where a convex function is at most 0, rounded inwards."""
+    """Return the last point, from `inside` in the direction `side` (-1 or +1), where the convex `excess` is at most 0.
+
+    It is rounded towards `inside`.
+    """
     step = 1e-3
     while excess(inside + side * step) <= 0.0:
         step *= 4.0

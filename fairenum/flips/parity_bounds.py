@@ -76,10 +76,11 @@ class Node:
 class CountMaximiser:
     """A search for the largest weighted count of favourable decisions, which may be stopped at any time.
 
-    ``objective`` is a function that returns the objective, as most searches never begin and need none. All counts are
-    multiples of ``grid`` (0 if unknown). ``observe`` is called with decisions of planes within the loss limit, one line
-    per plane. ``bound`` is a proven upper bound on the count, ``attained`` the largest count found; ``is_stalled`` says
-    that the last call of `branch` hardly narrowed the gap between the two.
+    ``objective`` computes the objective at each call, and the result is not stored: it is called for the first bound
+    and again to apply the envelope, which most searches never do. All counts are multiples of ``grid`` (0 if unknown).
+    ``observe`` is called with decisions of planes within the loss limit, one line per plane. ``bound`` is a proven
+    upper bound on the count, ``attained`` the largest count found; ``is_stalled`` says that the last call of `branch`
+    hardly narrowed the gap between the two.
     """
 
     objective: Callable[[], CountObjective]
@@ -201,7 +202,10 @@ class CountMaximiser:
 
 
 def _first_price(models: NearOptimalModels, objective: CountObjective) -> float:
-    """Return the price at which the loss would reach its limit if its rise grew with the square of the price."""
+    """Return the price of the hinges to try first: twice the allowed rise of the loss over the hinges' sum for model 1.
+
+    The bias of model 1 is here the middle of those within the loss limit.
+    """
     low, high = models.biases(models.best) or (0.0, 0.0)
     short = models.shortfall(objective, models.scores(models.best) + 0.5 * (low + high)).sum()
     return 2.0 * max(models.limit - models.least, 1e-9 * models.least) / max(float(short), 1e-6)
@@ -210,8 +214,8 @@ def _first_price(models: NearOptimalModels, objective: CountObjective) -> float:
 def _most_doubtful(models: NearOptimalModels, node: Node) -> int | None:
     """Return the index of the row of least certain decision among those not fixed; None if all are fixed.
 
-    With s the row's term in the sum of hinges as a share of its worth, this is the row of largest ``|worth| s (1 -
-    s)``, or the one nearest to the threshold if that is 0 for all rows.
+    Let s be the row's hinge for the node's plane, divided by ``|worth|``. The row is that of the largest
+    ``|worth| s (1 - s)`` or, if this product is 0 for all rows, the one nearest to the threshold.
     """
     objective, values = node.objective, node.values
     worth = np.abs(objective.worth)
@@ -230,8 +234,8 @@ class ParityBounds:
     """Ranges of each group's selection rate, and of the gap, over all models within a relative loss of eps.
 
     ``by_rows`` is the range of the gap proven by flip prices alone, ``by_envelope`` that proven with the envelope (a
-    convex upper bound) as well, None where this was not computed. ``doubtful`` is the number of rows in the groups that
-    these models may decide either way; ``solves`` counts the problems solved, ``branches`` the decisions fixed to
+    convex upper bound) as well, None where no envelope was computed. ``doubtful`` is the number of rows in the groups
+    that these models may decide either way; ``solves`` counts the problems solved, ``branches`` the decisions fixed to
     branch, and ``work`` the table or kernel entries that the solves went through.
     """
 
@@ -296,7 +300,7 @@ class AttainedRates:
 class _RangeSearch:
     """Searches for each group's largest and smallest rate, and the largest difference in rates of each pair of groups.
 
-    Once all bounds are set, only the searches of pairs that determine the range of the gap are continued.
+    Only the searches of pairs of groups that set an end of the gap's range go on to branch.
     """
 
     def __init__(self, rows: GroupedRows, favourable: BoolArray, doubtful: BoolArray, listed: BoolArray) -> None:
@@ -354,7 +358,7 @@ class _RangeSearch:
     def tighten(self, models: NearOptimalModels, most_solves: int) -> tuple[float, float] | None:
         """Tighten bounds by the envelope (a convex upper bound), then by branching, in at most `most_solves` solves.
 
-        Return the range of the gap proven before branching; None if time ran out before.
+        Return the range of the gap proven before branching; None if time ran out before this range was found.
         """
         envelope = None
         try:

@@ -1,9 +1,10 @@
 """Compilation of inner loops by numba, once per computer, cached beside the module.
 
-Numba optimises each function that compiled code calls by itself, and again together with every caller. Here such
-functions ("parts") are only parsed and typed, and are optimised once, together with the function that Python calls (the
-"entry point"). The machine code is the same, in less than half the time. This relies on internals of numba, so it is
-done only with versions that are known to have them; other versions compile in their usual way.
+A function that is called by compiled code is usually optimised by numba several times: alone, and again together with
+every caller. Here such functions ("parts") are only parsed and typed, and are optimised once, together with the
+function that Python calls (the "entry point"). This gives the same machine code in less than half the time. It relies
+on internals of numba, so it is done only with versions that are known to have them; other versions compile in their
+usual way.
 """
 
 from __future__ import annotations
@@ -260,7 +261,7 @@ def _processors() -> int:
 
 
 def inner(function: Function, fastmath: bool | set[str] = False, allocates: bool = True) -> Function:
-    """Return a compiled function that only compiled code can call; to be callable from Python doubles compile time."""
+    """Return a compiled function that only compiled code can call; code for calls from Python doubles compile time."""
     options: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": fastmath}
     compiled: Function = njit(**options, **_memory(allocates))(function)  # type: ignore[call-overload]
     return compiled
@@ -282,8 +283,8 @@ def entry(allocates: bool = True) -> Callable[[Function], Function]:
     """Return a decorator that compiles an entry point, a function that Python calls.
 
     The compiled function releases the GIL, so that a waiting thread can abandon it. It must return plain tuples and
-    arrays: Numba converts a result by Python code, in which Ctrl-C would raise a SystemError, here turned into a
-    KeyboardInterrupt; in the code of a named tuple it would crash the process.
+    arrays, not named tuples, because of Ctrl-C while numba converts the result by Python code: for plain tuples that
+    raises a SystemError, here turned into a KeyboardInterrupt; for named tuples it would crash the process.
     """
 
     def decorate(function: Function) -> Function:

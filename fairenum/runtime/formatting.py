@@ -61,15 +61,15 @@ class Estimated(Protocol):
 
     @property
     def value(self) -> float | None:
-        """The value."""
+        """The estimate itself, such as a rate, a gap or a mean; None if it is undefined."""
 
     @property
     def low(self) -> float | None:
-        """The lower limit."""
+        """The lower end of the interval around `value`, in the same unit; None if there is no interval."""
 
     @property
     def high(self) -> float | None:
-        """The upper limit."""
+        """The upper end of the interval around `value`, in the same unit; None if there is no interval."""
 
 
 def share(value: float | None) -> str:
@@ -111,7 +111,7 @@ def p_value(value: float | None) -> str:
 
 
 def three_digits(number: float) -> str:
-    """Return the text of a number with three significant digits; from 100 on, of the rounded whole number."""
+    """Return the text of a number with three significant digits; from 100 on, rounded to a whole number."""
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 

@@ -22,7 +22,7 @@ def quoted(names: Iterable[str], limit: int = 6) -> str:
 
 
 def option(name: str, value: object, flag: str, *words: str) -> str:
-    """Return an option in Python and on the command line, with one flag for each word: ``drop=['a'] (--drop a)``."""
+    """Return an option as written in Python and on the command line, one flag per word: ``drop=['a'] (--drop a)``."""
     flags = " ".join(f"--{flag} {shlex.quote(word)}" for word in words)
     return f"{name}={value!r} ({flags})"
 
@@ -38,5 +38,5 @@ def as_categories(*columns: str) -> str:
 
 
 def plain_number(number: float) -> str:
-    """Return the text of a number from which exactly this number is read; whole numbers have no decimal point."""
+    """Return the text of a number, which reads back as exactly this number; whole numbers have no decimal point."""
     return repr(float(number)).removesuffix(".0")

@@ -108,5 +108,5 @@ def _installed(group: str) -> tuple[EntryPoint, ...]:
 
 
 def provider(entry: EntryPoint) -> tuple[str, str]:
-    """Return the name and version of the distribution that provides an entry point; "unknown" and "" without one."""
+    """Return name and version of the distribution that provides an entry point; "unknown" and "" if none does."""
     return (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "")

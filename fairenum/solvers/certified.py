@@ -43,7 +43,7 @@ FAILURES = (SolverBroken, AnswerRefused)
 def sharpened(
     problem: SvmProblem, gram: Gram, alpha: FloatArray, upper: FloatArray, certificate: Certificate
 ) -> tuple[Certificate, FloatArray]:
-    """Return the certificate with the upper bound proven by a corrected plane, and each example's slack for that plane.
+    """Return the certificate with its upper bound replaced by that of a corrected plane, and this plane's slacks.
 
     Corrected means that free support vectors (``0 < alpha < upper``) are exactly on the margin, and that slack within
     rounding is removed by scaling the plane up.
@@ -164,7 +164,7 @@ class CertifiedWorkspace:
         return self._certified(read_only(claim.alpha), upper, claim.handle)
 
     def follow_path(self, work: Callable[[], T]) -> T:
-        """Return the result of a step of the plugin's path, run in a thread with a time limit on a large problem."""
+        """Return the result of a step of the plugin's path; large problems run in a thread with a time limit."""
         return self._runner.call(work) if self.problem.size >= LARGE else self.run_plugin(work)
 
     def run_plugin(self, work: Callable[[], T]) -> T:

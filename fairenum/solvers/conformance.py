@@ -61,7 +61,7 @@ class Case:
 
     @property
     def is_ordinary(self) -> bool:
-        """Whether cost and kernel values are so small that a solver must finish the problem by itself."""
+        """Whether cost and kernel values are so small that a solver must reach the optimum and not give up before."""
         problem = self.problem
         lengths = problem.kernel(problem.X, problem.X).diagonal()
         return bool(problem.cost.max() <= ORDINARY_COST and lengths.max() <= ORDINARY_LENGTH)
@@ -261,7 +261,7 @@ class Examination:
 
     @cached_property
     def objective(self) -> float:
-        """The objective of `answer`."""
+        """The dual objective at the alpha of `answer`."""
         return self.problem.objective(self.answer.alpha)
 
     @cached_property
@@ -300,7 +300,7 @@ def ordinary_problems_are_finished(exam: Examination) -> None:
 
 
 def left_out_examples_get_nothing(exam: Examination) -> None:
-    """Check that an upper bound of 0 gives an alpha of exactly 0, and that all alpha are 0 if one class is left."""
+    """Check that an upper bound of 0 gives an alpha of exactly 0, and that all alpha are 0 if a class is left out."""
     left_out = exam.smaller_answer.alpha[exam.smaller == 0.0]
     assert not left_out.any(), f"an example that is left out has alpha {np.abs(left_out).max():.2g}"
     one_class = np.where(exam.problem.y > 0, exam.problem.upper, 0.0)
@@ -405,7 +405,7 @@ def _assert_same(one: Solution, other: Solution, where: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Examine one installed solver and print a table; 0 if it passed."""
+    """Examine one installed solver and print a table of its results; the exit status is 0 if it passed every case."""
     parser = argparse.ArgumentParser(prog="python -m fairenum.solvers.conformance", description=main.__doc__)
     parser.add_argument("name", help="the solver's name, as `fairenum solvers` lists it")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of examples")

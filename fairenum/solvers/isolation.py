@@ -62,7 +62,7 @@ class SolverRun:
         return Tolerance(seconds=self.seconds) if self.seconds is not None and solver != NATIVE else Tolerance()
 
     def isolates(self, solver: str) -> bool:
-        """Tell whether a solver runs in a separate process: any but the native one, given a time limit or fallback."""
+        """Tell whether a solver runs in a separate process: if not native, and the run has a time limit or fallback."""
         return solver != NATIVE and not (self.seconds is None and self.fallback is None)
 
     @property
@@ -132,7 +132,7 @@ class PluginRunner:
             self._reraise(error)
 
     def check_unchanged(self, problem: SvmProblem, checksum: int) -> None:
-        """Raise an error if the plugin has written to the problem, which no other solver could then use either."""
+        """Raise an error if the plugin has changed the problem, whose data are then wrong for any other solver, too."""
         if problem.checksum() != checksum:
             raise SolverBroken(
                 f"solver {self.name!r} changed the problem that it was given; use another solver, or let one go on "
@@ -147,7 +147,7 @@ class PluginRunner:
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """Request to the separate process to open a problem, which gets a unique number."""
+    """Request to the separate process to open a problem, to which later requests refer by its unique ``number``."""
 
     number: int
     problem: SvmProblem

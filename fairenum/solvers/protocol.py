@@ -37,8 +37,8 @@ class Tolerance:
     gap
         Largest relative duality gap of an accepted solution.
     claim
-        Largest relative shortfall of the objective of a claim that the plugin calls finished, before fairenum makes
-        the claim exact.
+        How far from the optimum the objective of a claim may be that the plugin calls finished, as a share of the
+        optimum, before fairenum makes the claim exact.
     feasibility
         Largest violation of the bounds of alpha or of ``y'alpha = 0``, as a share of the largest upper bound, before
         fairenum makes the claim exact.
@@ -111,7 +111,7 @@ class ParksAnswers(Protocol[Parked]):
     """
 
     def park(self, solution: Solution) -> Parked:
-        """Return the compact form of a solution."""
+        """Return a compact form of a solution, from which `resume` restores its alpha."""
 
     def resume(self, parked: Parked, upper: FloatArray) -> Claim:
         """Return the claim (unproven solution) stored in a compact form, given the upper bounds it was solved for."""

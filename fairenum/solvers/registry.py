@@ -128,7 +128,7 @@ def _info(entry: EntryPoint, entries: list[EntryPoint]) -> SolverInfo:
 def _package(module: str) -> str:
     """Return the name of the distribution that contains a module, or "" if there is none.
 
-    Most distributions are named like their module; looking there first avoids reading all of them.
+    Most distributions are named like their module, so the one of that name is tried before all others are read.
     """
     try:
         found = importlib.metadata.distribution(module)
