@@ -120,7 +120,7 @@ class _PinnedPlane:
         return (self._able[start : start + BLOCK_ROWS] for start in range(0, len(self._able), BLOCK_ROWS))
 
     def _farthest(self, row: FloatArray) -> float:
-        """Return the largest alpha of the example `row` that margin examples can make up for; 0 if it is not found."""
+        """Return the largest alpha of example `row` whose removal margin examples can offset; 0 if none is found."""
         size = len(self._box)
         aim = np.append(np.zeros(size), -1.0)
         equations = np.column_stack([self._margin.T, -row])
@@ -139,7 +139,11 @@ def _coordinates(problem: SvmProblem, able: IntArray) -> FloatArray:
 
 
 def _roomiest(margin: FloatArray, box: FloatArray, sought: FloatArray) -> FloatArray | None:
-    """Return alphas of the same plane, as far from their bounds as possible; None if one must be at its bound."""
+    """Return alphas of the margin examples, as far from their bounds as possible, that give the same plane.
+
+    The plane is given by `sought`, the sum of the rows of `margin` times their alphas. None if an alpha must be at its
+    bound.
+    """
     size = len(box)
     aim, equations = np.append(np.zeros(size), -1.0), np.column_stack([margin.T, np.zeros(len(sought))])
     limits = np.vstack([np.column_stack([-np.eye(size), box]), np.column_stack([np.eye(size), box])])

@@ -37,7 +37,7 @@ class EncodedRows:
     others
         Groups of the other sensitive columns and of their intersection, for guardrails.
     drawn
-        The share of the table's rows that these are, if they are a sample stratified by label and group; else 1.
+        These rows as a share of their table, if they are a sample stratified by label and group; else 1.
     """
 
     X: Matrix = field(repr=False)
@@ -186,7 +186,7 @@ def divide(
 
 
 def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
-    """Return the threshold or share of rows to select that a rule asks for; a base rate is that of the labels."""
+    """Return the operating point that a rule asks for; a base rate is the share of favourable labels in `train`."""
     match decide.rule, decide.number:
         case "base-rate", _:
             return OperatingPoint(float(np.average(train.labels, weights=train.weights)))

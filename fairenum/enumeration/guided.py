@@ -157,7 +157,11 @@ class Ranking:
         )
 
     def _slope(self, upper: FloatArray, decided: FloatArray, values: FloatArray, price: float) -> FloatArray:
-        """Return the derivative of the gap, with performance and guardrails priced in, by each watched row's value."""
+        """Return the derivative of the gap plus penalties with respect to each watched row's decision value.
+
+        The penalties are -`price` times the performance, and for each limit of a guardrail its price
+        (`Influence.prices`) times the quantity that it limits.
+        """
         watched, slope = self._watched, self._watched.slope(values, self._softness, price)
         limits = watched.limits(values, self._softness, self._first)
         gap = watched.standing(values)[0]
@@ -235,8 +239,8 @@ class GuidedSearch:
     bounds
         The limits of the search.
     root
-        The workspace's solution with all training rows, if known; or with fewer, to search among models without the
-        others.
+        The workspace's solution with all training rows, if known; or one with fewer rows, and then every model leaves
+        out the rows that it does.
     floor
         Number of training rows of each example that are never left out, at most those that the root allows; 0 if not
         given.
@@ -325,7 +329,8 @@ class GuidedSearch:
     def _next(self) -> _Node | None:
         """Return the node to continue from: least merit, then fewest training rows left out; None if none is left.
 
-        Of models that decide alike only the one of best objective counts, as it may still lose the most.
+        Of models that decide alike only the one of best objective counts, as it is farthest from the largest loss
+        allowed.
         """
         best: dict[bytes, _Node] = {}
         for node in self._nodes:
@@ -367,9 +372,10 @@ class GuidedSearch:
             merits[middle] = math.inf if merit is None else merit
 
     def _after(self, node: _Node, order: ChangeOrder, batch: int) -> Generator[ScoredModel | None, None, float | None]:
-        """Yield the model after `batch` changes; return its merit, infinite without a model, None if it loses too much.
+        """Yield the model after `batch` changes, or None if there is none within the bounds; then return its merit.
 
-        Where there is no model within the bounds, None is yielded, so that a caller may pause after every solve.
+        None is yielded so that a caller may pause after every solve. The merit is infinite if there is no new model,
+        and None if the model loses too much or the search has reached a limit.
         """
         upper = order.box(self._solution(node).upper, self.problem.cost, batch)
         if self._is_spent() or self._bound(node, upper) < self._least_objective:
@@ -405,10 +411,10 @@ class GuidedSearch:
         return most is not None and round(model.loss_ratio - most, ROUNDING_DIGITS) > 0.0
 
     def _bound(self, node: _Node, upper: FloatArray) -> float:
-        """Return an upper bound on the objective in a box without solving it; infinite unless it is within the node's.
+        """Return an upper bound on the objective in the box `upper`; infinite if that box is not within the node's.
 
-        The plane of `node` has a loss in the smaller box that is less by the cost of the slack left out, and the
-        optimum of the box is at most that loss.
+        Nothing is solved: in the smaller box the plane of `node` has a loss that is less by the slack of the rows left
+        out, times their cost, and the optimum of the box is at most that loss.
         """
         solution = self._solution(node)
         freed = solution.upper - upper
@@ -429,7 +435,7 @@ class GuidedSearch:
             return None
 
     def _walked(self, start: Solution, upper: FloatArray) -> Solution | None:
-        """Return the solution within `upper` by removal paths, if few bounds change and all cut alphas; else None."""
+        """Return the solution within `upper` by removal paths, if few bounds change, all to below alpha; else None."""
         changed = np.flatnonzero(start.upper != upper)
         is_smaller = (start.alpha[changed] > upper[changed]).all()
         if not self.workspace.removes or len(changed) > MOST_PATHS or not is_smaller:

@@ -131,7 +131,7 @@ class LeftOutCore:
 
 
 class _PartSolver:
-    """Solves for models that leave out only some of the examples that the model `whole` does, up to `most` times."""
+    """Solves SVMs that leave out some of the examples that `whole` leaves out; spent after `most` solves."""
 
     def __init__(
         self, workspace: CertifiedWorkspace, whole: Model, gain: Gain, most: int, root: Solution | None
@@ -146,7 +146,7 @@ class _PartSolver:
         return self.solves >= self._left
 
     def tried(self, examples: Sequence[int]) -> tuple[Model, float]:
-        """Return a model that leaves out as many rows of each given example as the whole model does, and its gain."""
+        """Return the model that leaves out the given examples only, as many rows of each as `whole`, and its gain."""
         problem: SvmProblem = self._workspace.problem
         counts = problem.copies.astype(np.float64)
         for example in examples:

@@ -79,9 +79,10 @@ class Limits:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box: how many training rows of each example it allows, its solution uses and its subtree keeps.
+    """A solved box of the search tree, with its solution and three numbers of training rows for each example.
 
-    ``solution`` is None while its compact form is stored in ``parked``.
+    These are the rows that the box allows, those that its solution uses (enough to hold alpha), and the floor, those
+    that all boxes of its subtree must keep. ``solution`` is None while its compact form is stored in ``parked``.
     """
 
     allowed: Copies
@@ -129,8 +130,8 @@ class Enumeration:
     memory
         Bytes of solver states to keep; less costs time, never correctness.
     root
-        The workspace's solution with all training rows, if known; or with fewer, to enumerate models without the
-        others.
+        The workspace's solution with all training rows, if known; or one with fewer rows, and then every model leaves
+        out the rows that it does.
     floor
         Number of training rows of each example that are never left out, at most those that the root allows; 0 if not
         given.

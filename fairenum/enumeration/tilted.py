@@ -1,4 +1,4 @@
-"""Tilted models: SVMs that pay for the difference of mean decision values between two groups.
+"""Tilted models: SVMs of least loss plus a price times the difference of mean decision values between two groups.
 
 For a price v the tilted SVM is ``min P(w, b) + v z(w)``, with P the loss on all examples and ``z(w) = w'd`` the
 stand-in for the parity gap of `fairenum.enumeration.convex_price`: d is the difference of the two groups' mean features
@@ -93,7 +93,7 @@ class _Rung:
 
 @dataclass(eq=False)
 class TiltedSearch:
-    """An iterator over tilted models, which pay for a difference between groups, within the allowed loss.
+    """An iterator over tilted models of allowed loss, each for one price on the difference of mean decision values.
 
     Parameters
     ----------
@@ -106,7 +106,8 @@ class TiltedSearch:
     rise
         Largest rise of the loss on all examples, as a share of the least loss.
     performance_drop
-        Largest loss of performance on the watched rows; prices are refined around the least gap within it.
+        Performance on the watched rows that a model may lose without a penalty in its merit (`Watched.merit`); more
+        prices are tried around that of the least merit.
     seconds
         Running time; unlike the other bounds this one makes results depend on the computer.
 
@@ -212,7 +213,7 @@ class TiltedSearch:
         return math.sqrt(low * high)
 
     def _across_a_jump(self, outside: _Rung) -> Iterator[ScoredModel]:
-        """Yield the last model of allowed loss on the line from the last solution of allowed loss to `outside`.
+        """Yield the model that just has the allowed loss, between the last solution within it and `outside`, beyond it.
 
         On discrete data the plane is the same for all prices up to some price, and jumps there: at that price, every
         plane in between is optimal, too.
@@ -233,10 +234,10 @@ class TiltedSearch:
         return self._rung(price, problem, Solution(alpha, problem.upper, certificate, slack))
 
     def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[ScoredModel]:
-        """Yield a model between two solutions: the pair in `pairs` that differs most in the group difference z.
+        """Yield a model between the two solutions of one pair: the pair that differs most in the group difference z.
 
-        At the price for which both solutions are equally good, either a better plane exists or every plane between the
-        two is as good; in the latter case the model is halfway between them.
+        At the price for which both solutions are equally good, either a better plane exists, and is yielded, or every
+        plane between the two is as good, and the one halfway between them is yielded.
         """
         scale = max(math.ulp(0.0), *(abs(one.difference) for one in self._rungs))
         # of equals the first, whichever way a processor rounds

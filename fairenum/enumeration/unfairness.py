@@ -250,7 +250,7 @@ def _auc_slope(values: FloatArray, rows: EncodedRows, softness: float) -> FloatA
 
 
 def _rate_slopes(counts: Confusion, rate: Rate, values: FloatArray) -> FloatArray:
-    """Return the change of each group's rate with one more favourable decision about a label, shape (groups, labels).
+    """Return the change of each group's rate if one more row of a label is selected, shape (groups, labels).
 
     A rate is outcomes / trials, both linear in the counts of selected rows, so their slopes are their values for unit
     counts.

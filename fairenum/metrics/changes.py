@@ -106,7 +106,10 @@ def _root(parts: Iterable[FloatArray], models: int) -> FloatArray:
 def _summands(
     kinds: Decisions, rows: IntArray, scale: FloatArray, rate: Rate, counted: Fraction
 ) -> Iterator[FloatArray]:
-    """Yield the transpose of D in `deviations`, for one rate in one group, in blocks of rows times their `scale`."""
+    """Yield the transpose of D in `deviations`, for one rate in one group, as one block of rows after the other.
+
+    The values of each row are multiplied by its `scale`.
+    """
     labels, (outcomes, trials) = np.eye(2)[kinds.labels], (part[:, None] for part in counted)
     for block in blocks(len(rows), len(kinds.predictions)):
         some = rows[block]
@@ -218,12 +221,18 @@ class Criticals(NamedTuple):
 
     @property
     def of_lower(self) -> float:
-        """Sum of the critical values behind the lower limit of a gap's change; a larger sum means a wider limit."""
+        """Sum of critical values used to compute the lower limit of a gap's change, to compare methods by.
+
+        The larger the sum, the further below the estimate the limit tends to be.
+        """
         return self.change + self.level + self.least
 
     @property
     def of_upper(self) -> float:
-        """Sum of the critical values behind the upper limit of a gap's change; a larger sum means a wider limit."""
+        """Sum of critical values used to compute the upper limit of a gap's change, to compare methods by.
+
+        The larger the sum, the further above the estimate the limit tends to be.
+        """
         return self.change + self.level + self.first
 
 
@@ -323,7 +332,7 @@ def _paired(counts: Confusion, shared: Confusion, rates: Sequence[Rate]) -> Pair
 
 
 def _mirrored(pair: PairedCounts) -> PairedCounts:
-    """Return the counts as if the trials of model 1 that are outcomes were not, and all its other trials were."""
+    """Return the counts with outcomes and other trials of model 1 exchanged, which turns its rate p into 1 - p."""
     outcomes, trials = pair.first
     shared = pair.overlap
     overlap = Overlap(

@@ -5,9 +5,9 @@
 
 With two groups and one rate, separate limits of d and s (defined in :mod:`~fairenum.metrics.changes`) are enough for
 :func:`compare_chosen`. If the gaps of both models are equal, then d = 0 or s = 0. "Fairer" and "less fair" need both d
-and s to be shown to differ from 0, so these verdicts are wrong no more often than the limits of the one that is 0. The
-interval covers as often, too: docs/statistics.md has the proof. With more pairs, the limits of
-:func:`~fairenum.metrics.changes.bonferroni_criticals` are enough.
+and s to be shown to differ from 0, so these verdicts are wrong no more often than the limits of whichever is 0 fail to
+cover it. The interval of the change fails no more often, either: docs/statistics.md has the proof. With more pairs,
+the limits of :func:`~fairenum.metrics.changes.bonferroni_criticals` are enough.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def _narrower(
     present: BoolArray,
     confidence: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the given max-t limits, replaced by Bonferroni limits on each side where these are narrower.
+    """Return lower and upper max-t limits, each replaced by Bonferroni's if its critical values add up to less.
 
     The choice depends on the critical values alone, not on any estimate, so either set of limits stays valid.
     """

@@ -41,8 +41,7 @@ class Decisions:
     weights
         The weight of each row; None if all count alike.
     drawn
-        The share of their table that the rows are, if they are a sample stratified by label and group; 1 for any other
-        rows.
+        The rows as a share of their table, if they are a sample stratified by label and group; else 1.
     """
 
     predictions: BitArray
@@ -139,7 +138,7 @@ class Confusion:
     heads
         The number of rows, in the shape of `total`, where rows have weights.
     drawn
-        The share of their table that the rows are, as in :class:`Decisions`.
+        The rows as a share of their table, as in :class:`Decisions`.
     """
 
     total: FloatArray

@@ -46,7 +46,7 @@ class Measured:
     is_constant
         Models that decide all rows of the compared groups alike.
     trials
-        For each gap, the fewest rows behind a rate of a compared group, one number for each model.
+        For each gap, the fewest trials that any of its rates has in a compared group, one number for each model.
     """
 
     values: Mapping[Subject, FloatArray]
@@ -118,9 +118,9 @@ class Measured:
 
 
 def trials_behind(fewest: FloatArray, column: str | None) -> dict[Subject, FloatArray]:
-    """Return for each gap of a column the fewest trials in a group of any rate of that gap, one number per model.
+    """Return for each gap of a column the fewest trials that any of its rates has in a group, one number per model.
 
-    `fewest` has the fewest trials of each of `RATES` in a group, shape (rates, models).
+    `fewest` has the same for each rate of `RATES`, shape (rates, models).
     """
     by_rate = dict(zip(RATES, fewest, strict=True))
     return {Subject(gap, column): np.min([by_rate[rate] for rate in rates], axis=0) for gap, rates in GAP_RATES.items()}

@@ -60,7 +60,10 @@ def ratio_intervals(scores: Scores, name: Ratio, confidence: float = 0.95) -> In
 
 
 def _pairs(fraction: Fraction, critical: float) -> Interval:
-    """Return limits of the ratio of every group's rate to every other's, cut at 1, as the smallest is at most 1."""
+    """Return limits of the ratio of every group's rate to every other's, none of them above 1.
+
+    They serve as limits of the smallest of these ratios, which is never above 1.
+    """
     limits = rate_limits(*fraction, critical)
     pairs = ratio(limits[:, :, None], limits[:, None, :])
     others = ~np.eye(limits.estimate.shape[1], dtype=np.bool_)

@@ -45,7 +45,7 @@ Index = int | slice | EllipsisType | list[int] | None
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Estimates with lower and upper limits; limits of an undefined estimate (NaN) are those of all possible values."""
+    """Estimates with lower and upper limits; where an estimate is undefined (NaN), they span all possible values."""
 
     estimate: FloatArray
     lower: FloatArray
@@ -376,7 +376,7 @@ def share_of_draws(marks: BoolArray | Sequence[bool], level: float) -> Estimate:
 
 
 def quantiles(values: FloatArray) -> Quantiles | None:
-    """Return five quantiles of the defined values; None if no value is defined."""
+    """Return the 5, 25, 50, 75 and 95 % quantiles of the defined values; None if no value is defined."""
     defined = values[~np.isnan(values)]
     if len(defined) == 0:
         return None

@@ -21,7 +21,8 @@ class ScoreCut(NamedTuple):
     value
         The cutoff in the original score, of which lower values may be the favourable ones.
     tied
-        Number of rows of equal score of which some, but not all, are needed for the wanted share of rows.
+        Number of rows of equal score among which the wanted share of rows ends: all of them are decided alike, so the
+        share is missed. 0 if it is met, or if no share is wanted.
     """
 
     bits: BitArray
@@ -33,7 +34,8 @@ def cut_score(values: FloatArray, cutoff: Cutoff, direction: float, weights: Flo
     """Return the rows that a cutoff selects by a score of which higher is favourable.
 
     `cutoff` is a value, a share or the median (a base rate has become a share before). `direction` is the factor, 1 or
-    -1, by which the original score was multiplied so that higher is favourable. `weights` count in a share of rows.
+    -1, by which the original score was multiplied so that higher is favourable. With `weights`, a share of rows is
+    a share of their weights.
     """
     if cutoff.rule == "median":
         median = float(np.median(values))
@@ -55,8 +57,8 @@ class Cut:
     Attributes
     ----------
     tied
-        Number of rows of equal decision value of which some, but not all, are needed for the wanted share of rows: all
-        are decided alike. For a fixed threshold, the number of rows on it.
+        Number of rows of equal decision value among which the wanted share of rows ends: all of them are decided alike,
+        so the share is missed. For a fixed threshold, the number of rows on it.
     """
 
     value: float = 0.0

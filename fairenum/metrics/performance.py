@@ -65,7 +65,7 @@ class AucDeviations:
 
     @property
     def variance(self) -> FloatArray:
-        """The sampling variance of each AUC."""
+        """DeLong's sampling variance of each AUC, shape (models,)."""
         return np.asarray((self.parts**2).sum(1))
 
 

@@ -41,7 +41,7 @@ GAP_RATES = terms.GAP_RATES
 
 
 def _fraction(rate: ComparedRate, counts: Confusion) -> Fraction:
-    """Return the outcomes and the trials of a rate."""
+    """Return the outcomes and the trials of a rate, from counts that have the labels on the last axis."""
     total, selected = ((part[..., 0], part[..., 1]) for part in (counts.total, counts.selected))
     return rate.fraction(total, selected)
 
@@ -64,7 +64,7 @@ class Rates:
     shares
         The rates of the registry by name; each is also an attribute of that name.
     hinge_loss
-        None where no decision values were given.
+        Mean hinge loss of the rows; None where no decision values were given.
     """
 
     count: FloatArray

@@ -117,7 +117,7 @@ MOST_POINTS = 41
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roc:
-    """Points of a ROC curve, from (0, 0) to (1, 1); both empty where a label has no rows."""
+    """Points of a ROC curve, from (0, 0) to (1, 1); both arrays are empty where a label has no rows."""
 
     false_positive_rate: FloatArray
     true_positive_rate: FloatArray
@@ -133,7 +133,7 @@ class Calibration:
     Attributes
     ----------
     edges
-        Ends of the bins, one more than there are bins; each bin holds its upper end, the first one its lower, too.
+        Ends of the bins, one more than there are bins. A row on the edge between two bins is in the lower one.
     mean
         Mean score of the rows in each bin; NaN without rows.
     rate
@@ -150,7 +150,7 @@ class Calibration:
 
 
 def means(graded: ScoredRows) -> tuple[FloatArray, FloatArray]:
-    """Return mean and standard deviation of the score in each group; NaN where there are too few rows."""
+    """Return the mean and standard deviation of scores by group; a mean needs one row, a deviation two, else NaN."""
     mean, deviation, unit = _moments(graded)
     return mean * unit, deviation * unit
 
@@ -167,7 +167,7 @@ def _moments(graded: ScoredRows) -> tuple[FloatArray, FloatArray, float]:
 
 
 def standardised_differences(graded: ScoredRows, reference: int, confidence: float = 0.95) -> Interval:
-    """Return limits of each group's mean score minus that of the reference group, in standard deviations (groups,).
+    """Return limits of each group's mean score minus the reference group's, in standard deviations, shape (groups,).
 
     The difference is d = (m - m') / s, with means m of the n rows of a group and m' of the n' rows of the reference
     group, and s their pooled standard deviation (Cohen). Its limits come from the variance 1 / n + 1 / n' + d^2 / (2 (n
