@@ -71,8 +71,8 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         The limit that ended the enumeration: models (``n_models``), objective (``max_loss``), nodes, time, exhausted
         (there are no further models) or alike (``patience``).
     ties_
-        Why many sets of support vectors give few predictors: the number of examples on the margin, and the number that
-        would determine the hyperplane. None if that is not the case.
+        If at least half of the sets of support vectors found count as a model listed before, the reason: the number of
+        examples on the best model's margin, and how many of these would determine the hyperplane. Otherwise None.
     classes_, n_features_in_, support_, intercept_
         As in scikit-learn's `SVC`, for the best model.
 
@@ -285,7 +285,10 @@ def by_label(weight: ClassWeight) -> Literal["balanced"] | dict[object, float] |
 
 
 def _row_by_row(merged: SvmProblem, rows: _Rows, rows_of: Sequence[IntArray]) -> SvmProblem:
-    """Return the SVM problem with one example per row; rows of weight 0, which all models leave out, get cost 1."""
+    """Return the SVM problem with one example per row.
+
+    Rows of weight 0 get cost 1, which has no effect, as all models leave them out.
+    """
     cost = np.ones(len(rows.y))
     for example, found in enumerate(rows_of):
         cost[found] = merged.cost[example]
@@ -297,7 +300,8 @@ def _by_rows(
 ) -> Model:
     """Return a model of merged identical rows as a model of single rows.
 
-    Of identical rows, the first get the dual variable of their example, and the last count as left out.
+    The alpha of an example is divided among its identical rows: the first get as much as their cost allows. The last
+    count as left out, and so do rows of weight 0.
     """
     alpha = np.zeros(problem.size)
     left_out = dict.fromkeys(np.setdiff1d(np.arange(problem.size), np.concatenate(rows_of)).tolist(), 1)

@@ -90,7 +90,8 @@ def fairest_listed(after: Aftermath) -> BoolArray:
 def fairest_guided(after: Aftermath) -> BoolArray:
     """Decide by the fairest model of a guided search, chosen by the same rules as in an audit.
 
-    The search merges identical rows into one example and may leave out some of these rows, whatever the SVM settings.
+    The search merges identical rows into one example, and may leave out some of its rows, even if the SVM settings keep
+    identical rows apart.
     """
     problem = pose(after.train.X, after.train.y, replace(after.svm, rows=False)).problem
     chosen, _ = search_fairest(problem, after.chosen_by, after.tolerances, solver=after.svm.solver)

@@ -60,7 +60,8 @@ class Scene:
     def flippable(self, direction: int = 0) -> BoolArray:
         """Return a boolean for each training row: True if its label may be flipped.
 
-        The label after the flip must be the scene's `direction` or, if that is 0, the argument; 0 allows both labels.
+        The label after the flip must be the scene's `direction`. If the scene allows both labels (0), it must be the
+        argument `direction`; if the argument is 0, too, every row may be flipped.
         """
         wanted = self.direction or direction
         return np.ones(len(self.train), dtype=np.bool_) if wanted == 0 else self.train.y == -wanted

@@ -70,7 +70,7 @@ def summary(records: Sequence[TrialRecord], config: AttackConfig, ended: Cut | N
 
 
 def _point(records: Iterable[TrialRecord], strategy: str, flips: float, config: AttackConfig) -> AttackPoint:
-    """Return a summary of all trials of one strategy with one number, or share, of flips."""
+    """Return a summary of all trials of one strategy with the same `flips`, a number or a share of training rows."""
     cleans, attacks = _paired(records, strategy, flips)
     level, rows = config.confidence, budget(flips, config.rows_trained)
     levels = _levels(attacks, level)
@@ -364,7 +364,7 @@ def _compared(state: RunState) -> Dataset:
 
 
 def _config(document: AuditDocument, state: RunState) -> AttackConfig:
-    """Return the options of a simulation; those that audits have, too, are taken from the given audit."""
+    """Return the options of a simulation; options that audits and simulations share are taken from the given audit."""
     shared = {option.name for option in fields(AttackConfig)} & {option.name for option in fields(state.asked)}
     found = document.config.svm
     svm = replace(state.asked.svm, C=found.C, class_weight=found.class_weight)

@@ -68,9 +68,9 @@ def greedy_parity(scene: Scene, budget: int) -> IntArray:
     """Return rows chosen one after another, each time the row whose flip gives the retrained model the largest gap.
 
     The gap is measured on the scene's `watched` rows. Often no single flip changes a decision, so flips of equal gap
-    are ranked by a second number, their headway: how much the flip lowers the loss of a prejudiced model, relative to
-    the loss of the present model. The prejudiced model is trained on labels that depend only on the group. The search
-    is repeated with headway as the only criterion, and the rows of the search with the larger final gap are returned.
+    are ranked by a second number, their headway: how much more the flip raises the row's loss under the present model
+    than under a prejudiced model, which is trained on labels that depend only on the group. The search is repeated with
+    headway as the only criterion, and the rows of the search with the larger final gap are returned.
     """
     allowed = scene.flippable()
     scene.candidates(allowed, budget, "rows to flip in that direction")

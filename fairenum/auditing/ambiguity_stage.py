@@ -70,7 +70,10 @@ def encoded(features: tuple[EncodedFeature, ...], person: Person) -> FloatArray:
 
 
 def with_flip_price(document: AuditDocument, person: Person, division: Division, training: Training) -> Person:
-    """Return a person with the flip price of model 1's decision; for a redacted document, without training rows."""
+    """Return a person with the flip price of model 1's decision.
+
+    If the document is redacted, the flip price does not name any training examples.
+    """
     row = encoded(division.encoding.described(), person)
     found = flip_price(division, training, row, document.config.eps, document.first.cut)
     if document.is_redacted:

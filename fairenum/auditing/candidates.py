@@ -2,7 +2,7 @@
 
 A guardrail is a limit on a measured quantity. Confidence intervals of these quantities are pointwise, or simultaneous
 over all models if the holdout was seen before the choice. A change between two models has no interval if the document
-does not say which rows both select; its guardrail is then judged by the measured value.
+does not say how many rows both select; its guardrail is then judged by the measured value.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class _GuardJudge:
         self._critical = normal_critical(1.0 - (1.0 - confidence) / others)
 
     def check(self, guard: Guard) -> GuardCheck | None:
-        """Return the status of the guardrail's worst quantity; None if the guardrail applies to no quantity here."""
+        """Return the status of a guardrail by its worst quantity; None if no measured quantity is subject to it."""
         cases = list(self._cases(guard))
         if not cases:
             return None
@@ -179,7 +179,7 @@ class _GuardJudge:
             yield _Case(subject, chosen_by, found, status(guard, found), float(beyond(guard, np.array(value))))
 
     def _own(self, subject: Subject) -> Estimate | None:
-        """Return a quantity of the selected model with its confidence interval; None if that is not known."""
+        """Return a quantity of the selected model with its confidence interval; None if the interval is not known."""
         if subject.column is None:
             return self._chosen.measure(subject.measure)
         scores = self._chosen.by_column[subject.column]
@@ -192,7 +192,7 @@ class _GuardJudge:
         return estimate(float(interval.estimate), float(interval.lower), float(interval.upper))
 
     def _change(self, subject: Subject) -> Estimate | None:
-        """Return a quantity's change from the reference model with its interval; None if that is not known."""
+        """Return a quantity's change from the reference, with its interval; None if the interval is not known."""
         if subject.measure in GAPS and subject.column is not None:
             own = self._chosen.by_column[subject.column].gap(subject.measure)
             return self._strip.get((subject.measure, subject.column), own.change)

@@ -72,7 +72,7 @@ def _values(model: Model, watched: Watched) -> FloatArray:
 
 
 def _core(first: Model, model: Model, watched: Watched, division: Division, training: Training) -> Core:
-    """Return the smallest set found of training rows to leave out that keeps the share `SHARE` of the fairness gain."""
+    """Return the fewest of the model's left-out rows found to give at least the share `SHARE` of its fairness gain."""
     problem, start = training.problem, _gap(first, watched)
     core = smallest_core(
         training.workspace,
@@ -138,7 +138,7 @@ def clusters(model: Model, division: Division, training: Training, columns: tupl
 
 
 def _shared(columns: tuple[Column, ...], rows: IntArray, weights: FloatArray) -> Iterator[tuple[str, float | str]]:
-    """Yield each column in which rows with at least the share `SHARE` of the weight have one value, and that value."""
+    """Yield each column whose commonest value has at least the share `SHARE` of the rows' weight, and that value."""
     for column in columns:
         values = [cell(value) for value in column.values[rows]]
         totals: dict[float | str, float] = {}

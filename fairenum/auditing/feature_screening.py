@@ -34,7 +34,10 @@ Codes = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Training rows to learn from and selection rows to measure on: indices in their split, then in the table."""
+    """Training rows to learn from, and selection rows to measure on.
+
+    `train` and `measured` are their indices in the split; `train_rows` and `measured_rows` are those in the table.
+    """
 
     train: IntArray
     measured: IntArray

@@ -300,8 +300,9 @@ def join_tilted(
 ) -> tuple[Listing, TiltedRun | None]:
     """Return two values: the listing with the models of the tilted search at its end, and facts about that search.
 
-    Tilted models minimise the loss plus a price times the difference of two groups' mean decision values. The search is
-    not run, and its facts are None, if the guided search was not asked for or was skipped, or if no time is left.
+    Tilted models minimise the loss plus a factor times the difference of two groups' mean decision values; the search
+    tries many factors. It is not run, and its facts are None, if the guided search was not asked for or was skipped, or
+    if no time is left.
     """
     if guided is None or guided.obstacle or is_time_over():
         return listing, None

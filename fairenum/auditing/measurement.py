@@ -179,7 +179,10 @@ def impact(rank: int, scores: Scores, setting: ColumnSetting, *, has_label: bool
 
 
 def ratios_to_best(scores: Scores, table: GroupTable, confidence: float) -> list[Estimate]:
-    """Return each group's selection rate divided by that of the most selected group; empty estimates without one."""
+    """Return each group's selection rate divided by that of the most selected group.
+
+    The estimates are empty if the table names no most selected group.
+    """
     if table.most_selected is None:
         return [Estimate()] * len(table.groups)
     best = scores.groups.names.index(table.most_selected)

@@ -46,7 +46,7 @@ from fairenum.tables.table import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
 def audited_models(
     division: Division, training: Training, listing: Listing, scores: dict[Part, list[SplitScores]]
 ) -> tuple[AuditedModel, ...]:
-    """Return for each model its objective with proof, left-out examples, changed decisions, and scores."""
+    """Return for each model its objective with the proven bound, left-out examples, changed decisions, and scores."""
     ratios = listing.objective_ratio
     undetermined = {part: _undetermined(division, listing, part) for part in PARTS}
     bits = {part: listing.values[part] >= 0.0 for part in PARTS}
@@ -130,7 +130,7 @@ def _changed(rows: int, of: int) -> ChangedRows:
 def left_out(
     model: Model, division: Division, training: Training, known: dict[int, LeftOut] | None = None
 ) -> tuple[LeftOut, ...]:
-    """Return the training examples of which a model leaves out at least one of the identical rows.
+    """Return the training examples of which a model leaves out at least one row, and how many of their rows.
 
     `known` caches the descriptions of examples by index, as models leave out many of the same examples.
     """

@@ -208,7 +208,7 @@ def _patience(problem: SvmProblem, best: Solution) -> int:
     """Return how many consecutive models may repeat known ones before the enumeration ends.
 
     It is `HANDFUL` if leaving out any one training row provably changes no decision, as the next models then repeat the
-    best one; otherwise as many as can be found with `PATIENCE_WORK`.
+    best one; otherwise as many as there are solves in `PATIENCE_WORK`, from `HANDFUL` to `MOST_PATIENCE`.
     """
     if records_to_move(model_of(problem, best, 1, best.certificate.objective)) > 1:
         return HANDFUL

@@ -165,7 +165,7 @@ def _beside_models(state: RunState, schedule: Schedule) -> dict[str, Any]:
 
 
 def _of_kept_models(search: Search, state: RunState) -> Search:
-    """Return the facts about a search, with its number of models set to those still in the listing."""
+    """Return the facts about a search, in which only those of its models count that are still in the listing."""
     origin: Origin = "guided" if isinstance(search, GuidedRun) else "tilted"
     return search.but(models=state.listing.origins.count(origin))
 

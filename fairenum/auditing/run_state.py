@@ -161,7 +161,7 @@ class RunState(Prepared):
         return details
 
     def _model_scores(self, selection: Selection, sensitive: Sequence[SensitiveColumn]) -> tuple[ModelScore, ...]:
-        """Return measures of decision values on the holdout as of a score, for shown models and the model in use.
+        """Return the measures of a score on the holdout, for decision values of models and scores of the model in use.
 
         There are none with weighted rows or without sensitive columns.
         """

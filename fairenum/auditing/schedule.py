@@ -1,7 +1,7 @@
 """The schedule of an audit: the time of its optional stages, and estimates of its total time and memory.
 
-The constants are seconds of one processor, fitted to whole audits of tables from 1,000 to 1,000,000 rows, of numbers
-and of categories, with up to 3,000 columns, and of kernel SVMs; slow tests check that estimates are right within a
+The constants are seconds of one processor, fitted to whole audits with linear and other kernels, of tables with 1,000
+to 1,000,000 rows and up to 3,000 columns of numbers and categories; slow tests check that estimates are right within a
 factor of 2. What is not known before, such as the number of subproblems of the enumeration and of examples on the
 margin, is set to a usual value.
 """
@@ -44,7 +44,7 @@ RANGE_WORK = 4e7  # numbers to process to tighten the bounds on the gap that fol
 
 
 def rows_to_examine(asked: int | Literal["auto"], examples: int, numbers: int, holdout: int) -> int:
-    """Return the number of holdout rows to find flip prices of: as asked for or, with "auto", within a few seconds."""
+    """Return the number of holdout rows to find flip prices of; with "auto", as many as take a few seconds."""
     work = SEARCHING if examples > LARGEST else WALKING
     return min(holdout, affordable(numbers, work, *ROWS) if asked == "auto" else asked)
 
