@@ -164,7 +164,7 @@ class Delivery:
             yield "run", path + earlier
 
     def _exported(self, export: Callable[[str], None] | None) -> tuple[list[tuple[str, str]], NotProposed | None]:
-        """Write the model if --export is given; return the file's kind and path, and the error if not proposed."""
+        """Write the model if --export is set; return its kind and path, or the error if the model is not proposed."""
         from fairenum.errors import NotProposed
 
         if not (self.export and export):
@@ -231,7 +231,10 @@ class Delivery:
     def _print(
         self, written: Mapping[str, str], page: Page, files: list[tuple[str, str]], judgements: tuple[Judgement, ...]
     ) -> None:
-        """Print the form that goes to stdout, or else the report; if no report, print failed rules on stderr."""
+        """Print the report, unless --quiet is given or another form goes to stdout.
+
+        In these two cases, print that form, if any, and on stderr the rules that are violated or undecided.
+        """
         printed = [kind for kind, path in self._places.items() if path == STDOUT and kind in written]
         if not printed and not self.quiet:
             from rich.console import Console

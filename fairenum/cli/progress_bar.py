@@ -48,7 +48,7 @@ class Shown:
         self._patience.daemon = True
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
-        """Show a stage with the number of steps done and in all, and start or cancel the message about a long wait."""
+        """Show a stage with its steps done and in all; start or cancel the timer of the message about a long wait."""
         self._show(stage, done, total)
         has_started, is_waiting = self._patience.ident is not None, stage == "enumerate" and not done
         if is_waiting and not has_started:

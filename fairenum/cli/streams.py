@@ -39,8 +39,8 @@ CLOSED = (os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)
 class _Raw(io.FileIO):
     """Unbuffered stdout: write errors name "standard output", and a closed pipe ends the program by SIGPIPE.
 
-    The default action of SIGPIPE is restored only then, as other pipes and connections may break without ending the
-    program.
+    The default action of SIGPIPE is restored only when stdout is closed, as other pipes and connections may break
+    without ending the program.
     """
 
     def write(self, content: ReadableBuffer, /) -> int:

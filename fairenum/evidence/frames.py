@@ -174,7 +174,7 @@ def _flipped_groups(document: AuditDocument) -> Rows:
 
 
 def _range(document: AuditDocument) -> Rows:
-    """Yield bounds on the parity gap and on each group's selection rate, over all models within each training loss."""
+    """Yield bounds on the parity gap and on each group's selection rate, over all models up to each relative loss."""
     if found := document.parity_range:
         for level in found.levels:
             place: Row = {"column": found.column, "eps": level.eps}
@@ -347,7 +347,7 @@ def _baselines(document: AuditDocument) -> Rows:
 
 
 def _incumbent(document: AuditDocument) -> Rows:
-    """Yield one row about the model in use, if there is one: its source, agreement with the label, and flips."""
+    """Yield one row about the model in use, if any: source, agreement with labels, decisions unlike model 1's."""
     if found := document.incumbent:
         flips = {f"{part}_flips": found.predictions_changed.of(part).rows for part in PARTS}
         compared = {"copies": "; ".join(found.copies), "is_compared_with": document.is_against_incumbent}
@@ -362,7 +362,7 @@ CALIBRATION = ("column", "low", "high", "group", "n", *_three("rate"))
 
 
 def _rankings(score: MeasuredScore) -> Rows:
-    """Yield the scores of each group: share on the favourable side of the median, mean, deviation, and AUC."""
+    """Yield of each group's scores the share on the favourable side of the median, the mean, deviation and AUC."""
     for column in score.columns:
         for group, own in zip(column.scoring.groups, column.groups, strict=True):
             row: Row = {"column": column.column, "n": group.n, **_limits(group.rate, "scoring_rate")}

@@ -45,7 +45,7 @@ def is_formula(text: str) -> bool:
 
 
 def _inert_column(column: pd.Series) -> pd.Series:
-    """Return a column with an apostrophe before each formula; numbers stay, as a map could change their type."""
+    """Return a column with an apostrophe before formulas; numeric columns stay, as `map` could change their type."""
     return column if pd.api.types.is_numeric_dtype(column) else column.map(_inert)
 
 

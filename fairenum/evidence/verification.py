@@ -56,7 +56,7 @@ def _listing_faults(files: Files, listed: Mapping[str, str], needed: Iterable[st
 
 
 def _run(files: Files, faults: list[Fault]) -> AnyDocument | None:
-    """Return the run in an evidence file; None if it is missing or unreadable, of which the latter goes to `faults`."""
+    """Return the run in an evidence file; None if it is missing or, with an entry in `faults`, unreadable."""
     try:
         return parse(files[RUN], RUN) if RUN in files else None
     except ResultError as error:

@@ -1,8 +1,8 @@
 """Authentication of requests: only the page of this exploration may send them.
 
 Pages of other sites can send requests to this computer, and a foreign host name can resolve to it. So a request must
-name this host and port, carry the cookie that the address shown on the terminal sets and, if it changes anything, come
-from the page itself.
+name this host and port, carry the cookie that is set when the address shown on the terminal is opened and, if it
+changes anything, come from the page itself.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NO_ACCESS = (
 
 
 class AccessToken:
-    """A token that is exchanged once for a cookie, valid until the server ends."""
+    """A token that can be exchanged once for a cookie; the cookie is valid until the server ends."""
 
     def __init__(self, port: int) -> None:
         self.token, self._cookie = secrets.token_urlsafe(32), secrets.token_urlsafe(32)

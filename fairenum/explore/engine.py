@@ -70,8 +70,8 @@ class Box:
     def holds(self, model: Model) -> bool:
         """Tell whether a model keeps the limits: it uses no more rows than allowed, and leaves out no pinned row.
 
-        A row that the limits leave out may be among the model's training rows if the model does not use it, as it is
-        the same model without that row.
+        A left-out row may be among the model's training rows if it is no support vector, as training without it gives
+        the same model.
         """
         problem = model.problem
         kept = problem.copies.copy()
@@ -163,8 +163,8 @@ class PassedSupport:
     """A model that the enumeration has yielded, identified by its support.
 
     `mark` is the digest of the support, `decided` packs the decisions on the selection split into bits, and `nodes` is
-    the number of subproblems solved until then. `model` is None, to save memory, if it repeats the decisions of an
-    earlier model and models are distinguished by their decisions.
+    the number of subproblems solved up to this model. `model` is None, to save memory, if models are distinguished by
+    their decisions and an earlier model makes the same ones.
     """
 
     mark: bytes
@@ -240,7 +240,10 @@ class GuidedModels:
         self._found += self._search.advance(solves)
 
     def front(self, solves: int) -> tuple[list[ScoredModel], StepEnd | None]:
-        """Return the Pareto-optimal models of the first `solves` subproblems, and "exhausted" if no more follow."""
+        """Return the Pareto-optimal models of the first `solves` subproblems, and whether more may follow.
+
+        The second value is "exhausted" if the search ended within these subproblems, else None.
+        """
         search = self._search
         known = [one for one in self._found if one.model.rank <= solves]
         return front(known), "exhausted" if search.stopped and search.solves <= solves else None
@@ -283,11 +286,11 @@ class Searches:
         return self._guided[key]
 
     def nodes(self, places: Mapping[bytes, int]) -> int:
-        """Return the number of subproblems solved, given how many models of each box were used, by box key."""
+        """Return the number of subproblems solved for the first models of each box; `places` counts them by box key."""
         return sum(self._best_first[key].nodes(place) for key, place in places.items())
 
     def _root(self, box: Box) -> Solution:
-        """Return the best solution under the limits of a box, solved from model 1, so that it is reproducible."""
+        """Return the best solution under the limits of a box; solved from model 1, it is the same after any steps."""
         key = box.allowed.tobytes()
         if key not in self._roots:
             training = self._prepared.training
@@ -306,7 +309,7 @@ class Searches:
         return GuidedSearch(workspace, watched, bounds, self._root(box), box.floor, self._best)
 
     def _watched(self, tolerances: Tolerances, first: Shown) -> Watched:
-        """Return the selection split, by which unfairness is measured, with the model that others are compared with."""
+        """Return what a guided search measures models by: selection split, gap, guardrails and reference."""
         division, found = self._prepared.division, self._prepared.incumbent
         watched = Watched(
             division.selection, tolerances.metric, tolerances.measure, self._scorer.point, tolerances.guardrails
@@ -488,7 +491,7 @@ class Engine:
         return after if len(after.listed) > len(state.listed) else replace(after, end="alike")
 
     def _shown(self, state: State, box: Box, found: Sequence[tuple[Model, Origin]]) -> State:
-        """Return the state with the new ones of `found` added to the list, and the last of `found` as current model."""
+        """Return the state with every model of `found` listed, if it is not yet, and with the last one as current."""
         listed, looked, current = [*state.listed], dict(state.looked), state.current
         for model, origin in found:
             mark, decided = support_mark(model), self.scorer.decided(model)

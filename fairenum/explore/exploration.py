@@ -185,8 +185,9 @@ class Exploration:
     def next(self, boxes: int | None = None) -> ExploredModel | None:
         """Return the next best model that is distinct from all listed ones, given the left-out and pinned rows.
 
-        Returns None if `boxes` subproblems of the enumeration (by default a tenth of a second) gave no new model:
-        `view.end` is then "alike" if another call may find one, and "exhausted" if no further model exists.
+        Returns None if the enumeration ended, or if `boxes` solved subproblems (by default as many as take about a
+        tenth of a second) gave no new model. `view.end` is then "alike" if another call may find one, "exhausted" if
+        no further model exists, and "solver" if the solver failed in an earlier call.
         """
         before = self.state
         after = self._take(Next(_positive(self._engine.boxes if boxes is None else boxes, "boxes")))
@@ -576,7 +577,7 @@ def _ordered(shown: tuple[Shown, ...]) -> list[Shown]:
 
 
 def _with_decision(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> Prepared:
-    """Return the prepared audit with options as of the commit: its tolerances, and its number of models."""
+    """Return the prepared audit with the commit's tolerances, number of models and kind of search as its options."""
     config: AuditConfig = prepared.config.but(
         metric=tolerances.metric,
         eps=tolerances.eps,
@@ -608,7 +609,7 @@ def _listing(engine: Engine, state: State, ordered: list[Shown]) -> Listing:
 
 
 def _certified(models: list[Model]) -> list[Model]:
-    """Return the models, each marked whether its objective is proven to be lower than that of the model before."""
+    """Return the models, each marked whether its objective is proven below that of the one before it in the list."""
     later = (
         replace(model, is_order_certified=model.certificate.bound < before.objective)
         for before, model in pairwise(models)

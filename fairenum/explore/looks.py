@@ -63,7 +63,7 @@ def view_of(
 
 
 def explored(one: Listed) -> ExploredModel:
-    """Return the scores to show of a listed model, with the number of sets of support vectors that count as it."""
+    """Return the scores to show of a listed model, with the number of supports found that count as this one model."""
     document = one.shown.document
     return document if len(one.supports) == document.supports else document.but(supports=len(one.supports))
 

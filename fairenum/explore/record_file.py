@@ -157,7 +157,7 @@ class Record:
             self._file.close()
 
     def drop_torn(self) -> None:
-        """Remove an incomplete last line from the file; called when the record is known to be the right one."""
+        """Remove an incomplete last line from the file; `reopen` leaves it there, as the record may yet be refused."""
         if self._torn is not None:
             self._torn()
             self._torn = None

@@ -80,7 +80,7 @@ class FairerRequest(StepRequest, frozen=True, tag="fairer"):
     solves: Annotated[int, Meta(ge=1, le=10_000)] = CHUNK
 
     def _run(self, exploration: Exploration) -> str | None:
-        """Take a step for every `CHUNK` subproblems; if stopped, keep the models of those solved so far."""
+        """Take a step for every `CHUNK` subproblems; if stopped, keep the models found so far."""
         before, progress = len(exploration.state.looked), exploration.progress
         done = chunk = 0
 

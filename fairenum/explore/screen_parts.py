@@ -106,7 +106,7 @@ class Screen(Value, frozen=True, kw_only=True):
 
 
 class Rows(Value, frozen=True):
-    """Rows of the table of models."""
+    """Listed models as rows of the page's table, at one revision."""
 
     revision: int
     models: tuple[ModelRow, ...]
@@ -188,13 +188,13 @@ def rows(worker: Worker, first: int, last: int | None) -> Rows:
 
 
 def steps(exploration: Exploration, before: int) -> Steps:
-    """Return the recorded steps before the step of a number, at most the last `MOST_STEPS`."""
+    """Return the recorded steps with numbers below `before`, at most the last `MOST_STEPS`."""
     earlier = [entry for entry in exploration.view.timeline if entry.number < before]
     return Steps(tuple(map(step_words, earlier[-MOST_STEPS:])))
 
 
 def focus(exploration: Exploration, model: int) -> Focus:
-    """Return the details of the listed model of a number."""
+    """Return the details of the listed model whose number is `model`."""
     return _focus(exploration.focused(model))
 
 

@@ -167,8 +167,8 @@ def _report(worker: Worker) -> Endpoint:
 class Ended:
     """How a server ended.
 
-    `failure` is the error with which the exploration could not be opened. `is_saved` says whether the exploration was
-    opened, so that its steps are recorded; `is_idle`, whether the server ended for lack of clients.
+    `failure` is the error if the exploration could not be opened, else None. `is_saved` says whether the exploration
+    was opened, so that its steps are recorded; `is_idle`, whether the server ended for lack of clients.
     """
 
     failure: BaseException | None
@@ -223,7 +223,7 @@ class Server(uvicorn.Server):
         self._worker, self._clients, self._idle, self._ready = worker, clients, idle, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and open the exploration `HOLD` seconds later, when the page has loaded, as both at once are slow."""
+        """Listen, and open the exploration `HOLD` seconds later, as opening it would slow the loading of the page."""
         await super().startup(sockets)
         self._ready()
         asyncio.get_running_loop().call_later(HOLD, self._worker.open)

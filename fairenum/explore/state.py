@@ -56,7 +56,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """A listed model, with digests of the sets of support vectors found so far that count as this model."""
+    """A listed model, with digests of all supports found so far that the option `distinct` counts as this one model."""
 
     shown: Shown
     supports: frozenset[bytes]
@@ -76,10 +76,10 @@ class State:
     """The state of an exploration.
 
     `left_out` and `pinned` are row numbers of the input table. `current` is the number of the model that the last step
-    showed, and `end` says why it showed none that is new. `cursors` is the number of models that the enumeration of
-    each box has yielded, and `solves` the number of subproblems that each guided search has solved. Undo returns to
-    `before`, but keeps `looked` (all models ever looked at, by the digest of their weights), `opened` (how often the
-    holdout was opened) and `judged` (models scored on the holdout).
+    showed, and `end` is the reason if that step found no new model, else None. `cursors` is the number of models that
+    the enumeration of each box has yielded, and `solves` the number of subproblems that each guided search has solved.
+    Undo returns to `before`, but keeps `looked` (all models ever looked at, by `Scorer.digest`), `opened` (how often
+    the holdout was opened) and `judged` (models scored on the holdout).
     """
 
     left_out: frozenset[int]
@@ -202,7 +202,7 @@ class Scorer:
 def standpoint(
     shown: Sequence[Shown], reference: Measured, tolerances: Tolerances, column: str | None, *, is_in_use: bool
 ) -> Standpoint:
-    """Return the candidates, the Pareto front and the chosen model among the models shown, model 1 first.
+    """Return the candidates, the Pareto front and the chosen model among `shown`, the listed models.
 
     `column` is the sensitive column whose gap is to be small, if any. `reference` has the measurements of the model
     that others are compared with; `is_in_use` says whether it is the model in use, and not model 1.
@@ -229,14 +229,14 @@ def standpoint(
 
 
 def guard_standings(model: Measured, reference: Measured, tolerances: Tolerances) -> tuple[GuardStanding, ...]:
-    """Return for each guardrail that applies here whether a model keeps it."""
+    """Return whether a model keeps each guardrail; guardrails that limit no quantity of this table are left out."""
     own, first = (_with_metric(one, tolerances.metric) for one in (model, reference))
     found = (_guard_standing(guard, own, first) for guard in tolerances.guardrails)
     return tuple(one for one in found if one is not None)
 
 
 def _guard_standing(guard: Guard, own: Measured, first: Measured) -> GuardStanding | None:
-    """Return the limited quantity nearest to a guardrail's limit, or farthest beyond it; None if there is none."""
+    """Return whether a model keeps a guardrail, judged by the worst of the limited quantities; None without any."""
     values = {subject: float(own.value(guard, subject, first)[0]) for subject in first.subjects(guard)}
     if not values:
         return None

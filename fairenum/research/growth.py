@@ -85,7 +85,7 @@ def _over_data(
 def _over_models(
     contestants: Sequence[Contestant], seed: int, seconds: float, progress: Announce
 ) -> list[GrowthSeries]:
-    """Return each contestant's CPU seconds until the numbers of models in `RANDOM_MODELS`, from a single run."""
+    """Return each contestant's CPU seconds up to each number of models in `RANDOM_MODELS`, all from one run."""
     problem = random_problem(FIXED["n"], FIXED["d"], seed)
     series = []
     for contestant in contestants:
@@ -112,7 +112,7 @@ def _random_series(name: str, axis: GrowthAxis, points: Mapping[int, float]) -> 
 
 
 def slope(sizes: Sequence[int], values: Sequence[float]) -> float | None:
-    """Return the slope of log(value) over log(size), fitted to the larger half of sizes; None for fewer than three."""
+    """Return the slope of log(value) over log(size), fitted to the larger half of sizes; None below three sizes."""
     if len(sizes) < 3:
         return None
     larger = slice(min(len(sizes) // 2, len(sizes) - 3), None)
@@ -173,7 +173,7 @@ STUDY = (
 def measure_scale(
     seed: int, seconds: float, progress: Announce = lambda _: None, study: Sequence[Plan] | None = None
 ) -> tuple[GrowthSeries, ...]:
-    """Measure time and memory of all contestants in a study, with at most `seconds` of CPU time for each size."""
+    """Measure time and memory for every plan of a study; each measurement may take `seconds` of CPU time."""
     plans = STUDY if study is None else study
     return tuple(_measured(plan, name, seed, seconds, progress) for plan in plans for name in plan.contestants)
 

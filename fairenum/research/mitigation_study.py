@@ -113,7 +113,7 @@ def _rates(chance: FloatArray, rows: EncodedRows) -> FloatArray:
 
 
 def dominates(method: FloatArray, rival: FloatArray, rows: EncodedRows) -> bool:
-    """Tell whether a method is significantly better than its rival in accuracy or gap, and not worse in the other.
+    """Tell whether a method equals or beats its rival in accuracy and gap, and is significantly better in one.
 
     A difference is significant if it exceeds the half-width of its paired 95 % interval. `method` and `rival` hold the
     probability of a favourable decision for each row.

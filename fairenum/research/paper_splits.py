@@ -63,8 +63,8 @@ class SplitMeasures:
 
     `shortfalls` are relative differences between the objectives of model 1 and of each model; `losses` are test losses
     divided by that of model 1, and `errors` test error rates. `other_half` is the result of the function of this name.
-    `seconds` are CPU seconds until the ranks in `CLOCKED`; None if not timed. `undetermined` is the share of test
-    decisions that depend on which of several optimal biases is used.
+    `seconds` are CPU seconds until the models of the ranks in `CLOCKED` were found; None if not timed. `undetermined`
+    is the share of test decisions that depend on which of several optimal biases is used.
     """
 
     C: float

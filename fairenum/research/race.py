@@ -39,8 +39,9 @@ class AlgorithmOne:
     """The paper's Algorithm 1: an iterator over the models of a linear SVM problem, best first as far as SVC is exact.
 
     The children of a model are the models without one more of its support vectors; they are fitted from scratch when
-    the model leaves the heap, except those of the last model. All examples must have the same cost. Of the limits, only
-    `models` and `seconds` apply. `nodes` counts the SVC fits, and `stopped` is the reason why the iterator ended.
+    the model leaves the heap, until a limit is reached. All examples must have the same cost. Of the fields of
+    `limits`, only `models` and `seconds` are used. `nodes` counts the SVC fits, and `stopped` is the reason why
+    the iterator ended.
     """
 
     def __init__(self, problem: SvmProblem, limits: Limits | None = None, tol: float = TOL) -> None:
@@ -113,7 +114,7 @@ YARDSTICK_EVERY = 1.0  # CPU seconds between two such measurements
 
 
 class Supported(Protocol):
-    """A model with support vectors."""
+    """What the timing of an enumeration needs of each model: its support vectors, by which models are compared."""
 
     @property
     def support(self) -> IntArray:

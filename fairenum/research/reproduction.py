@@ -94,7 +94,7 @@ def _split_line(seed: int, split: SplitMeasures) -> SplitLine:
 def growth(seconds: Sequence[float]) -> float:
     """Return the exponent p of T(1) + c (k - 1)^p, fitted to the CPU seconds T(k) until model k, from model 50 on.
 
-    `seconds` are those until the ranks in `CLOCKED`; logarithms are fitted by least squares.
+    `seconds` are T(k) for the ranks k in `CLOCKED`; the fit is by least squares of logarithms.
     """
     ranks = np.array(CLOCKED[: len(seconds)])
     is_late = ranks >= FROM_RANK
@@ -107,7 +107,7 @@ def _time(seconds: Sequence[Sequence[float]]) -> TimeBands | None:
 
 
 def bands(rows: Sequence[npt.ArrayLike], length: int) -> Bands:
-    """Return quantiles of each column of a table of numbers; rows may be shorter than `length`, and NaN is ignored."""
+    """Return quantiles of each of `length` columns, without NaN; a shorter row has no values in the last columns."""
     return Bands(**_quantiles_by_place(rows, length))
 
 
