@@ -13,7 +13,7 @@ from fairenum.render.svg_plot import Plot
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph of text."""
+    """A block of running text."""
 
     kind: ClassVar[str] = "paragraph"
     text: str
@@ -52,7 +52,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class SpanningHeading:
-    """A heading above the headings of `columns` neighbouring columns; `role` explains it."""
+    """A heading above those of `columns` neighbouring columns; `role` says what they are for, such as "chosen by"."""
 
     name: str
     role: str
@@ -174,10 +174,10 @@ class Candidate:
 class Explorer:
     """Linked plots and a table of all models, with filters.
 
-    `candidates` has one entry for each row of the table. `rule` is a sentence on the tolerances and the choice of the
-    run. `performance` names the measure of performance and the model that it is compared with. `least` is the gap of
-    the model in use on the selection split, as an exact decimal: a selected model must have a smaller one. It is empty
-    if models are compared with model 1.
+    `candidates` has one entry for each row of the table. `rule` is a sentence on the tolerances of the run and the
+    model that it chose. `performance` names the measure of performance and the model that it is compared with. `least`
+    is the gap of the model in use on the selection split, as an exact decimal: a selected model must have a smaller
+    one. It is empty if models are compared with model 1.
     """
 
     kind: ClassVar[str] = "explorer"
@@ -208,7 +208,7 @@ class Strip:
 
     @property
     def top(self) -> float:
-        """The largest value on the common scale of the arrows, which begins at 0."""
+        """The upper end of the scale, from 0, that all arrows are drawn on."""
         return scale_end(self.arrows)
 
 
@@ -270,7 +270,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole page.
+    """A report or other page as texts, tables and figures, before it is rendered for a medium.
 
     `title` is the title of the browser window, `name` the short name of the subject in test reports. `kicker` is the
     kind of report, `subject` describes the data, and `headline` is the verdict. `notice` is a text shown above all of

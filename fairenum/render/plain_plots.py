@@ -23,19 +23,19 @@ class RangeBar(NamedTuple):
 
 
 class Quartiles(Protocol):
-    """The lower and the upper quartile of some values."""
+    """The lower and the upper quartile of the draws at one point of a curve."""
 
     @property
     def q25(self) -> float:
-        """The lower quartile."""
+        """The value that a quarter of the draws lie below."""
 
     @property
     def q75(self) -> float:
-        """The upper quartile."""
+        """The value that a quarter of the draws lie above."""
 
 
 class Bar(NamedTuple):
-    """One point of a curve: its label, its mean with confidence limits, and the quartiles."""
+    """One point of a curve: its label, and the mean (with confidence limits) and quartiles of its draws."""
 
     label: str
     mean: Estimated

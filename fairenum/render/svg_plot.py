@@ -1,4 +1,4 @@
-"""Plots as values, and the SVG text of their axes, ticks, titles and keys."""
+"""The types that describe a plot, and the SVG text of its axes, ticks, title and key."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Attribute = str | float | None
 def element(name: str, *children: str, **attributes: Attribute) -> Markup:
     """Return an XML element.
 
-    Attributes that are None are left out; an underscore at the end of a name is dropped, others become hyphens:
-    ``class_`` is written as class, ``data_x`` as data-x.
+    Attributes that are None are left out; an underscore at the end of a name is dropped, all other underscores become
+    hyphens: ``class_`` is written as class, ``data_x`` as data-x.
     """
     known = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items() if value is not None}
     written = "".join(f' {key}="{_value(value)}"' for key, value in known.items())
@@ -205,7 +205,7 @@ class Axis:
 
     Without `low` and `high`, the axis ends where the layers end, with some room, and is at least `least` long. An axis
     with `names` has names instead of numbers, at the coordinates 0, 1, ...; with `is_above` each name is written above
-    its bar instead of beside it, where there is room for long names.
+    its bar instead of beside it, because there is more room for long names above.
     """
 
     label: str
@@ -292,7 +292,7 @@ class Plot:
 
 
 def aligned(plots: Iterable[Plot]) -> tuple[Plot, ...]:
-    """Return the plots with common axes, whose ranges include those of each plot."""
+    """Return the plots, all with the same two axes, which are long enough for the values of every plot."""
     found = tuple(plots)
     if not found:
         return ()

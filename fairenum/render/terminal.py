@@ -101,7 +101,7 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
 
 
 def _pieces(table: Table, width: int) -> Iterator[list[int]]:
-    """Yield the column indices of each part of a table that is split to fit `width`; all have the columns of words."""
+    """Split a table into parts that fit `width`, each with all columns of words; yield the column indices of each."""
     columns = len(table.headings)
     names = list(range(max(table.names, 1) if table.names < columns else 1))
     piece = list(names)
@@ -121,8 +121,8 @@ def _least(table: Table, place: int) -> int:
 def _widths(table: Table, places: Sequence[int], width: int) -> dict[int, int]:
     """Return the width of each column in characters, by its index.
 
-    A column of numbers is as wide as its longest cell; a column of words as its longest word, if there is room. Columns
-    of words share the width that is left.
+    A column of numbers is as wide as its longest cell. A column of words is at least as wide as its longest word, if
+    there is room for that; the width then left is shared by these columns, up to the longest cell of each.
     """
     natural = {place: max(cell_len(row[place]) for row in (table.whole_headings, *table.rows)) for place in places}
     least = {place: _least(table, place) for place in places}

@@ -58,7 +58,7 @@ class Convention:
     thousands: str
 
     def number(self, amount: Amount | None) -> float:
-        """Return the value of a written number (`amount`); nan if it is None or not in this notation."""
+        """Return the value of a written number (`amount`); nan if `amount` is None or in another notation."""
         if amount is None or not _digits(self).fullmatch(amount.body):
             return math.nan
         value = float(amount.body.replace(self.thousands, "").replace(SIGNS[self.decimal], "."))
@@ -142,7 +142,11 @@ def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[Wr
 
 
 def _decided(complete: list[WrittenNumbers], plain: WrittenNumbers) -> WrittenNumbers:
-    """Return the first of several readings; `rivals` is set if another one differs and the currency leaves it open."""
+    """Return the first of several readings of all texts, or `plain` if that gives the same numbers.
+
+    If another reading gives other numbers, `rivals` holds an example, unless the currency, such as $, shows that
+    commas separate thousands.
+    """
     first = complete[0]
     if dict(first.values) == dict(plain.values):
         return plain

@@ -207,7 +207,7 @@ class Counts:
         return np.repeat(np.arange(len(self.cells)), self.cells.sum(1))
 
     def marks(self, of_cells: Sequence[int]) -> IntArray:
-        """Return one entry for each counted row: the number in `of_cells` for the row's column of `cells`."""
+        """Return a number for each counted row; `of_cells` has the four numbers, one for each column of `cells`."""
         return np.repeat(np.tile(of_cells, len(self.cells)), self.cells.ravel())
 
 
@@ -215,7 +215,7 @@ def read_counted(frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: s
     """Read decisions from a frame whose lines hold groups and numbers of rows: n, selected and optional labels.
 
     Labels are given by the columns positives and true_positives. If `roles` names no sensitive column, all columns but
-    those of numbers are sensitive; if it names a decision, this is the column of selected rows.
+    those of numbers are sensitive; if it names a decision, the column of that name replaces `selected`.
     """
     frame = with_plain_names(frame)
     selected = _selected(roles)

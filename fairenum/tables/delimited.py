@@ -79,9 +79,10 @@ def _sign(delimiter: str) -> str:
 
 
 def _guessed_delimiter(text: str, usual: str) -> str:
-    """Return the delimiter that divides the first records, or else the header, into equally many cells, at least two.
+    """Return the delimiter that divides each of the first records into the same number of cells, at least two.
 
-    The usual delimiter comes first, and is also returned if several others fit, or none.
+    `usual` is returned if it does so, else another delimiter if it is the only one that does. If there is none or
+    several, the header alone is tried in the same way; if that fails, too, `usual` is returned.
     """
     for records in (LOOKED_AT, 1):
         if _width(text, usual, records) > 1:

@@ -35,9 +35,9 @@ class Merged:
     copies
         For each distinct row, the number of rows of the table that are identical to it.
     first
-        For each distinct row, the position of the first such row in the table: ``X`` is the table's ``X[first]``.
+        For each distinct row, the position in the table of the first row identical to it.
     inverse
-        For each row of the table, the position of its distinct row: ``X[inverse]`` is the table's ``X``.
+        For each row of the table, the position of its distinct row, so that ``X[inverse]`` has all rows of the table.
     """
 
     X: Matrix = field(repr=False)
@@ -151,7 +151,7 @@ class CategoryLevels:
     pooled: int = 0
 
     def names(self) -> list[str]:
-        """Return the names of the 0/1 columns: the values, and unused names for missing and for rare values."""
+        """Return the names of the 0/1 columns: values, and for missing and rare ones a name that is no value."""
         texts = [text for text in self.seen if isinstance(text, str)]
         names = [*texts, unlike(MISSING, texts)][: len(self.seen)]
         return [*names, unlike(OTHER, names)] if self.pooled else names

@@ -80,7 +80,7 @@ class Groups:
         return replace(self, codes=self.codes[rows])
 
     def narrowed(self, kept: NDArray[np.bool_]) -> Groups:
-        """Return the groups without those for which `kept` is False, which must be empty."""
+        """Return the groups for which `kept` is True, renumbered; the other groups must have no rows."""
         places = np.cumsum(kept) - 1
         return Groups(
             places[self.codes],
@@ -193,7 +193,7 @@ def with_intersection(columns: tuple[Groups, ...]) -> tuple[Groups, ...]:
 
 
 def _crossed(groups: Sequence[Groups]) -> IntArray:
-    """Return for each row a number for its combination of groups; numbers ascend with the first column's groups."""
+    """Return a number for each row's combination of groups; numbers are ordered by the first column, then the next."""
     crossed, size = groups[0].codes, len(groups[0].names)
     for each in groups[1:]:
         if size * len(each.names) > MOST_COMBINATIONS:
@@ -264,7 +264,7 @@ def comparable(
     fewest: int | None,
     parts: Sequence[IntArray | slice] = (slice(None),),
 ) -> tuple[Groups, ...]:
-    """Return the columns without those that have too many groups, which are refused if the user asked for them.
+    """Return the columns that do not have too many groups; refuse a column with too many that the user asked for.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def _too_many_to_compare(groups: Groups, fewest: int | None, parts: Sequence[Int
 
 
 def _large_enough(groups: Groups, fewest: int, parts: Sequence[IntArray | slice]) -> int:
-    """Return a minimum number of rows per group that 2 to `MOST_GROUPS` groups reach; 0 if there is none."""
+    """Return a number of rows that 2 to `MOST_GROUPS` groups reach in every part of the table; 0 if there is none."""
     sizes = np.min([groups.take(part).sizes for part in parts], axis=0)
     known = np.sort(np.delete(sizes, groups.unknown))[::-1]
     least = int(known[MOST_GROUPS]) + 1 if len(known) > MOST_GROUPS else 1

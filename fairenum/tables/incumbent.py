@@ -81,8 +81,8 @@ class UnreadAnswers:
     values
         The scores; None if there are none.
     scored
-        The decision that a high score stands for; None if not known, in which case an option says whether low scores
-        are favourable.
+        The decision that a high score stands for; None if that decision is not known, in which case high scores are
+        favourable unless an option says that low ones are.
     """
 
     name: str
@@ -93,7 +93,7 @@ class UnreadAnswers:
 
     @property
     def rows(self) -> IntArray:
-        """The numbers of the rows that lack no decision or score; refuse a model in use without any such row."""
+        """The numbers of the rows with no missing decision and no missing score; refuse a model without such rows."""
         lacking: list[NDArray[np.bool_]] = []
         if self.texts is not None:
             lacking.append(is_missing(self.texts))
@@ -150,7 +150,7 @@ def unread_answers(frame: pd.DataFrame, reading: Reading, model: object = None) 
 
 
 def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> None:
-    """Refuse options about decisions or scores if the model in use has none, because they would have no effect."""
+    """Refuse options about scores if the model in use has no scores, and options about decisions if it has none."""
     if reading.incumbent == NONE:  # the user turned the model in use off, and the other options about it are ignored
         return
     if not has_score and (reading.incumbent_cutoff is not None or reading.incumbent_lower_is_better):

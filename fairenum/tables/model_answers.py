@@ -246,7 +246,7 @@ def _is_regressor(model: object) -> bool:
 
 
 def _rows(model: object, frame: pd.DataFrame, who: str) -> object:
-    """Return a model's input: the columns it names or, if it names none and takes as many as there are, all columns."""
+    """Return the columns a model names; if it names none, all columns, refused unless it takes exactly that many."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         return pick(frame, [str(name) for name in names], who)

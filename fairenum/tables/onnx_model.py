@@ -94,7 +94,7 @@ def _column(series: Series, declared: Declared, who: str) -> Tensor:
 
 
 def _matrix(model: Onnx, declared: Declared, frame: pd.DataFrame) -> Tensor:
-    """Return the matrix of the columns that the file names or, if it names none, of all; refuse another width."""
+    """Return the matrix of columns the file names, else of all; refuse a number of columns the input does not take."""
     width = _width(declared)
     names = model.columns
     if names and width not in (None, len(names)):
@@ -233,9 +233,10 @@ def _within_one(scores: Series) -> Series:
 
 
 def _favoured_class(decisions: Series | None, scores: Series) -> object | None:
-    """Return the class whose rows have the higher mean score; None if it is not clear.
+    """Return the class whose rows have the higher mean score; None if the means do not tell.
 
-    If all rows are of class 0, or all of class 1, it is 1.
+    If all rows are in one class, there is nothing to compare; high scores are then taken to mean class 1, if that one
+    class is 0 or 1.
     """
     if decisions is None:
         return None

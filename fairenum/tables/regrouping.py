@@ -78,9 +78,9 @@ def spelling(name: str) -> str:
 
 
 def _tidied(groups: Groups, made: dict[str, Regrouped], *, joins: bool) -> Groups:
-    """If `joins`, join groups whose names differ only in case and blanks; record the names that are alike in `made`.
+    """Return the groups; if `joins`, those whose names differ only in case and blanks are joined.
 
-    The joined group has the name of the largest of its groups.
+    Joined or not, such names are recorded in `made`. A joined group has the name of the largest of its groups.
     """
     for members in list(_alike(groups)):
         names = sorted(members, key=lambda name: -int(groups.sizes[groups.names.index(name)]))

@@ -78,7 +78,7 @@ def _is_sound(tree: object, width: int) -> bool:
 
 
 def _fits(ensemble: object) -> bool:
-    """Tell whether the trees of an ensemble take as many columns as the ensemble, which alone checks the input."""
+    """Tell whether an ensemble's trees take as many columns as it does; they rely on its check of the input."""
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
     from sklearn.tree import BaseDecisionTree
 

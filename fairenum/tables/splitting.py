@@ -27,7 +27,7 @@ def divided_together(
     `counts` is the number of rows wanted in each part. Rows beyond the sum of `counts` form one more part, which is
     not used.
 
-    Members are assigned greedily, the largest first and equal ones in random order, each to the part where it lowers
+    Members are assigned greedily, those with most rows first and ties in random order, each to the part where it lowers
     the cost most: the sum over strata of (rows - wanted)^2 / wanted, plus the same term, weighted, for the size of the
     part. When there are only as many members left as empty parts, each of these parts gets one.
     """

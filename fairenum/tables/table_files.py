@@ -80,7 +80,7 @@ class Card:
 
     @property
     def path(self) -> Path:
-        """The path of the data file."""
+        """The path of the dataset's file in the folder of bundled files."""
         return folder() / self.file
 
 
@@ -221,7 +221,7 @@ NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """The declaration of a column in an ARFF file; `values` is empty unless it lists the values that are allowed."""
+    """The declaration of a column in an ARFF file; `values` are the allowed ones of a nominal column, else ()."""
 
     name: str
     values: tuple[str, ...] = ()
