@@ -162,7 +162,7 @@ class AttackConfig(Options):
 
     @property
     def rows_trained(self) -> int:
-        """The number of training rows in a draw, for `sizes` that are rows and not shares; 0 if `sizes` is None."""
+        """The number of training rows in a draw, if `sizes` are numbers of rows, not shares; 0 if `sizes` is None."""
         return int(self.sizes[0]) if self.sizes else 0
 
     def sizes_for(self, rows: int) -> Sizes:
@@ -259,7 +259,7 @@ class Attacked(Measured, frozen=True):
     models
         Number of models listed after the flips.
     predictors
-        Number of these models, with models that decide all holdout rows alike counted once.
+        Number of different decision patterns among these models: models that agree on every holdout row count once.
     tied
         Number of these models whose objective equals that of model 1, including model 1.
     recovery
@@ -342,7 +342,8 @@ class Recovery(Value, frozen=True):
     """How often a model listed after the flips is as fair as the model before the flips, without more error.
 
     A listed model recovers from the attack if, on the holdout, its gap is at most that of the model before the flips,
-    and its error at most that of model 1 after the flips. Models that decide all rows alike do not count.
+    and its error at most that of model 1 after the flips. A model that makes the same decision about every row does not
+    count.
 
     Attributes
     ----------
@@ -425,11 +426,12 @@ class AttackPoint(Levels, frozen=True):
     recovery
         How often a listed model is as fair as the model before the flips.
     predictors
-        Mean number of listed models, with models that decide all holdout rows alike counted once.
+        Mean number of different decision patterns of the listed models: models that agree on every holdout row count
+        once.
     one_predictor
-        Share of trials in which all listed models decide the holdout alike.
+        Share of trials in which all listed models agree on every holdout row.
     all_differ
-        Share of trials in which no two listed models decide the holdout alike.
+        Share of trials in which no two listed models agree on every holdout row.
     all_tied
         Share of trials in which all listed models have the same objective.
     """

@@ -70,7 +70,7 @@ def each_column(document: JudgedDocument) -> Iterable[Subject]:
 
 
 def each_split(document: JudgedDocument) -> Iterable[Subject]:
-    """Return ``{"column": name}`` for each sensitive column; in an audit, with ``"part"``, for each scored split."""
+    """Return ``{"column": name}`` for each sensitive column; in an audit, one with ``"part"`` for each scored split."""
     if isinstance(document, MeasureDocument):
         return each_column(document)
     return [{**column, "part": part} for column in each_column(document) for part in ("selection", "holdout")]
@@ -99,7 +99,7 @@ def each_decision(document: MeasureDocument) -> Iterable[Subject]:
 
 @dataclass(frozen=True)
 class Register(Generic[D, C]):
-    """A callable that makes decorators; each adds a kind of caution for documents of these types to `TABLE`."""
+    """A callable that makes decorators, each of which adds a kind of caution for the types `documents` to `TABLE`."""
 
     documents: tuple[type, ...]
 

@@ -202,7 +202,7 @@ def _no_cutoff(_document: MeasureDocument, _caution: MeasureCaution) -> str:
 
 
 def missed_rate(document: MeasureDocument, decisions: MeasuredDecisions) -> float | None:
-    """Return the share of rows that a cutoff was to select if it selects a notably different share; None otherwise."""
+    """Return the share of rows that a cutoff was to select; None if it selects about as many, or had no such share."""
     cutoff = Cutoff.of(document.config.cutoff) if decisions.how == "cutoff" else None
     if cutoff is None or cutoff.rule != "rate" or cutoff.number is None:
         return None
@@ -468,7 +468,7 @@ def _single_group(_document: JudgedDocument, caution: AnyCaution) -> str:
 
 
 def unseen_difference(document: JudgedDocument, column: str | None) -> float | None:
-    """Return the least difference in selection rate that all compared groups are large enough to show, if known."""
+    """Return the largest `detectable` difference in selection rate of all compared groups; None if none is known."""
     if isinstance(document, AuditDocument):
         tables = [table for table in document.group_tables if table.rank == 1 and table.column == column]
     else:

@@ -110,10 +110,10 @@ class Selection(Value, frozen=True):
     Attributes
     ----------
     rank
-        Rank of the selected model; null if every model decides all rows alike, or if the model in use is kept.
+        Rank of the selected model; null if the outcome is none, or if the model in use is kept.
     outcome
-        Selected: another model than the reference; kept: the reference, as no other model is fairer; none: every model
-        decides all rows alike. The reference is model 1, or the model in use.
+        Selected: another model than the reference; kept: the reference, as no other model is fairer; none: each model
+        decides favourably about all rows or about none. The reference is model 1, or the model in use.
     reason
         The reason for the outcome.
     column

@@ -38,7 +38,7 @@ def named(name: str | None, known: Collection[str], place: str) -> Iterator[Faul
 
 
 def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str) -> Iterator[Fault]:
-    """Yield a fault if a caution has an unknown code, or a code that needs a column and names none of `columns`."""
+    """Yield a fault if a caution has an unknown code, or needs a column by its code and names none of `columns`."""
     entry = entries(kind).get(caution.code)
     if entry is None:
         yield f"{place}.code", f"Invalid enum value {caution.code!r}"

@@ -90,7 +90,7 @@ class Reversal(NamedTuple):
     Attributes
     ----------
     cell
-        Change of the gap that is the difference of these rates.
+        Change, from the reference to the selected model, of the gap that compares `rate` between groups.
     names
         The group with the lower rate under the reference, then the group with the higher rate.
     behind, ahead

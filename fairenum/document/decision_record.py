@@ -15,11 +15,11 @@ StepEnd = Literal["alike", "exhausted", "solver"]
 
 
 class Taken(Value, frozen=True, tag_field="step"):
-    """A step of an exploration."""
+    """The base class of the steps that a user can take in an exploration."""
 
 
 class Next(Taken, frozen=True, tag="next"):
-    """Show the next best of the models that leave out, and keep, the training rows that earlier steps ask for.
+    """Show the next best model that obeys earlier `LeaveOut` and `Pin` steps on rows to leave out and to keep.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class StepOutcome(Value, frozen=True):
 
 
 class Line(Value, frozen=True, tag_field="line"):
-    """A line of a decision record."""
+    """The base class of the lines of a decision record: header, steps and results of commits."""
 
 
 class RecordHeader(Line, frozen=True, tag="record", kw_only=True):

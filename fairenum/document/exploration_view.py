@@ -32,8 +32,8 @@ class ExploredModel(Value, frozen=True):
     support_size
         Number of support vectors.
     supports
-        Number of models seen so far, this one included, that have different support vectors but decide the selection
-        split alike.
+        Number of models seen so far, this one included, that decide the selection split as this one does and differ in
+        their support vectors.
     cut
         Decision values of at least this are favourable.
     tied

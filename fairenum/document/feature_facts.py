@@ -193,8 +193,8 @@ class Lookalike(Value, frozen=True):
     Attributes
     ----------
     agreement
-        Share of the selection split that feature and model 1 decide alike: the mean of the share among the rows that
-        model 1 decides favourably and the share among the other rows.
+        Mean of two shares of rows of the selection split in which the feature gives the decision of model 1: among the
+        rows that model 1 decides favourably, and among the others.
     """
 
     feature: str

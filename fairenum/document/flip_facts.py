@@ -186,7 +186,7 @@ class FlippedColumn(Value, frozen=True):
 
 
 class CurvePoint(Value, frozen=True):
-    """Ambiguity (share of rows that some near-optimal model flips) where near-optimal is a relative loss up to eps.
+    """Ambiguity at one eps: the share of rows that some model of relative loss up to eps decides unlike model 1.
 
     Attributes
     ----------

@@ -174,7 +174,7 @@ class ColumnMeasures(Value, frozen=True):
 
     @property
     def column(self) -> str:
-        """The name of the sensitive column."""
+        """The name of the sensitive column whose groups are compared."""
         return self.impact.column
 
     def trials(self, measure: Measure) -> dict[str, int]:

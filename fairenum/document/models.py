@@ -142,7 +142,8 @@ class EnumerationRun(Value, frozen=True):
         Number of rows in the selection split and the holdout; two models are different if they decide differently
         about these rows.
     ties
-        Why most of the models found decide all these rows as another one does; null unless most do.
+        Why many of the models found repeat the decisions of an earlier one on all these rows; null if fewer than half
+        of them do.
     """
 
     stopped: ListingEnd

@@ -48,7 +48,7 @@ class Option:
     words
         The choices, or the words that are valid beside numbers or texts; None is spelled "none" on the command line.
     is_optional
-        Whether None is valid, as it is where None is the default.
+        Whether None is accepted even if it is not among `words`; true exactly where None is the default.
     test, must
         Function that tells whether a value of kind "text" or "names" is valid, and a description of valid values for
         the error message.
@@ -139,7 +139,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The declaration of a field that holds another configuration; `changed` has its options that are declared anew."""
+    """The declaration of a field that holds a configuration; `changed` replaces declarations of options in it."""
 
     config: type
     doc: str

@@ -85,7 +85,7 @@ class Person(Value, frozen=True):
     flip_price: PersonFlipPrice | None = None
 
     def decision(self, decided: PersonDecision) -> str:
-        """Return the name of a decision in the table."""
+        """Return the word for a model's decision: the favourable or the unfavourable value of the label."""
         return self.favourable if decided.is_favourable else self.unfavourable
 
 

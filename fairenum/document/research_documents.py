@@ -108,8 +108,8 @@ class GrowthSeries(Value, frozen=True):
     axis
         The size that grows.
     slope
-        Slope of log(seconds) over log(size), fitted to the larger half of the sizes: fixed costs hide it at smaller
-        ones.
+        Slope of log(seconds) over log(size), fitted to the larger half of the sizes, as fixed costs dominate the times
+        at smaller sizes.
     task
         The task: find the best model (fit), list the best models (models), or run a whole audit (audit). Other tools
         that reduce a gap between groups are also timed as audits.
@@ -483,7 +483,8 @@ class DrawLine(Value, frozen=True):
     tied
         Number of models that share the best objective.
     predictors, tied_predictors
-        Number of models, with those that decide all test rows alike counted once: of all, and of the tied models.
+        Number of different decision patterns, where models that agree on every test row count once: among all models,
+        and among the tied ones.
     holding
         Number of models that count as `fairer` on the test rows and also on all rows outside training and test.
     shortfall
@@ -558,7 +559,8 @@ class DrawVariant(Value, frozen=True):
     clean_gap, clean_error
         Gap and error on the test rows of the model trained on the labels before flipping.
     sampling_error
-        Root mean square difference between that model's gap on the test rows and on all rows outside training and test.
+        Root mean square, over draws, of the difference between two gaps of the model trained on the labels before
+        flipping: on the test rows, and on all rows outside training and test.
     printed
         Results of the paper's own algorithm; null where it did not run.
     """
@@ -593,7 +595,7 @@ class ClaimPart(Count, frozen=True):
 
 
 class JudgedClaim(Count, frozen=True):
-    """A claim of the paper: how often it is true in the main variants, the verdict on that, and the same by variant."""
+    """A claim of the paper: how often it is true in the main variants, the verdict, and how often in each variant."""
 
     name: str
     verdict: ClaimVerdict

@@ -78,7 +78,7 @@ class GroupRow(LabelledOutcome, frozen=True):
     base_rate: Estimate = Estimate()
 
     def of(self, rate: ComparedRate) -> Estimate:
-        """Return the estimate of one rate of the group."""
+        """Return the group's estimate of one rate of the registry, such as the true positive rate."""
         found: Estimate = getattr(self, rate.column)
         return found
 
@@ -89,7 +89,8 @@ class GroupTable(Value, frozen=True):
     Attributes
     ----------
     rank
-        Rank of the model.
+        Rank of the model whose selections are counted; in a measurement, number of the decisions, from 1; 0 also for
+        scoring rates.
     reference
         The group that other groups are compared with.
     most_selected
@@ -220,7 +221,7 @@ class SelectedWeights(Value, frozen=True):
 
 
 class ColumnScores(GroupScores, frozen=True):
-    """The gaps between the groups of one sensitive column, or of an intersection, and the counts behind them.
+    """The gaps between the groups of one sensitive column, or of an intersection, and counts of selected rows.
 
     Attributes
     ----------
@@ -298,7 +299,8 @@ class GroupRanking(Value, frozen=True):
         Scoring rate, that is the share of the group's rows that score above the median of all rows, divided by the
         highest scoring rate of a group.
     difference
-        Mean score minus that of the reference group, in standard deviations; above 0 is more favourable.
+        Mean score minus that of the reference group, divided by the pooled standard deviation of both groups; above 0
+        is more favourable.
     auc
         AUC of the score in the group; null without a label, or where all rows of the group have the same label.
     false_positive_rates, true_positive_rates
@@ -383,7 +385,7 @@ class ColumnRanking(Value, frozen=True):
 
     @property
     def column(self) -> str:
-        """The name of the sensitive column."""
+        """The name of the sensitive column whose groups are compared."""
         return self.scoring.column
 
 

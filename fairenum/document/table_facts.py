@@ -16,7 +16,7 @@ class Remark(Value, frozen=True):
     Attributes
     ----------
     kind
-        The kind of remark.
+        What the remark says, as a code such as ``date_column``; each kind has a sentence in reports.
     column
         The column; empty for a remark about the file.
     detail
@@ -291,8 +291,8 @@ class TableFacts(Value, frozen=True):
     weights
         Facts about row weights; null if all rows have the same weight.
     drawn
-        The share of the table's rows that are in the holdout, if it is a random sample stratified by label and group;
-        1 if it is not.
+        The share of the table's rows that are in the holdout, if the holdout is a random sample stratified by label and
+        group; otherwise 1.
     """
 
     name: str
