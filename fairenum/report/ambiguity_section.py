@@ -83,7 +83,11 @@ def explained(document: AuditDocument, found: AmbiguityFacts) -> Iterator[str]:
 
 
 def _depending(found: AmbiguityFacts) -> Iterator[str]:
-    """Yield sentences on how many people are decided alike by all models, on the listed models, and on groups."""
+    """Yield sentences on the people whose decision depends on the choice of model, and on the others.
+
+    They say for how many people all near-optimal models decide alike, for how many the listed models show that they do
+    not, how many decisions one model can change, and how ambiguity differs between groups.
+    """
     one = found.overall
     settled = one.rows - one.flipped - one.open
     agreed = f"For {settled} every such model decides as model 1 does"
@@ -113,7 +117,7 @@ def _discrepancy(found: Discrepancy, eps: float) -> str:
 
 
 def group_gap(column: str, found: FlippedColumn) -> str:
-    """Return a sentence on how far ambiguity differs between the groups of a column, and on its significance."""
+    """Return a sentence: how far ambiguity differs between the groups of a column, and whether significantly."""
     extremes = most_and_least_affected(found)
     if extremes is None:
         return f"By {short(column)} fewer than two groups can be compared."

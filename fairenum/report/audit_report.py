@@ -125,7 +125,7 @@ def findings(document: AuditDocument) -> Iterator[str]:
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
-    """Return a sentence with the holdout's gap and performance of model 1 and, if there is one, the model in use."""
+    """Return a sentence with gap and performance on the holdout of model 1 and, if there is one, the model in use."""
     metric, performance, first = document.selection.tolerances.metric, performance_of(document), document.reference
     scores = first.scores.holdout
     sentence = (
@@ -153,7 +153,7 @@ def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
 
 
 def _flipped(document: AuditDocument, chosen: AuditedModel) -> int | None:
-    """Return how many holdout rows a model and the reference model decide differently; None if that is not known."""
+    """Return how many holdout rows a model and the reference model decide differently; None if no count was saved."""
     if not document.is_against_incumbent:
         return chosen.predictions_changed.holdout.rows
     if chosen.rank == 1:
@@ -226,7 +226,7 @@ def _page(
 
 
 def _tiles(document: AuditDocument) -> Iterator[Tile]:
-    """Yield the main numbers of an audit, each with its label, which a page shows large."""
+    """Yield the main numbers of an audit, which a page shows in large type, each with its label."""
     metric, performance = document.selection.tolerances.metric, performance_of(document)
     shown = [(model_heading(rank), document.member(rank).scores.holdout) for rank in document.shortlist]
     yield from (Tile.of(f"{GAP_NAMES[metric]} gap, {name}", estimate(one.gap(metric))) for name, one in shown)
@@ -263,7 +263,10 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
 
 
 def _brief_ranks(document: AuditDocument) -> set[int]:
-    """Return the ranks of the models whose selection rates by group a brief page shows."""
+    """Return the ranks of the models whose selection rates by group a brief page shows.
+
+    They are the model in use (0) and the selected model, or model 1 if there is neither.
+    """
     own = document.selection.rank or (None if document.incumbent else 1)
     return {rank for rank in (0, own) if rank is not None}
 

@@ -50,7 +50,10 @@ OPTIMISTIC = "in use: these numbers are too good if it was trained on these rows
 
 
 def left_out(document: AuditDocument, found: Explanation) -> str:
-    """Return sentences that count the training records the selected model leaves out, and those that matter most."""
+    """Return sentences on the number of training records that the selected model leaves out.
+
+    If leaving out a few of them gives most of the gain, they add the number of these, and their share of the gain.
+    """
     core, all_of_it = found.core, f"It leaves out {counted(found.records, 'training record')}."
     if core.records == found.records:
         return all_of_it

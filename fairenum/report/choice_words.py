@@ -134,7 +134,7 @@ def tolerances_and_choice(document: AuditDocument) -> str:
 
 
 def proposal_status(document: AuditDocument) -> str:
-    """Return a sentence: whether the selected model is proposed, and why; empty if only the reference model is left."""
+    """Return a sentence: whether the selected model is proposed, and why; empty if no model replaces the reference."""
     match proposal_of(document):
         case "proposed":
             return PROPOSED if document.selection.guards else UNGUARDED
@@ -230,9 +230,9 @@ def proposal_heading(document: AuditDocument) -> str:
 
 
 def how_found(model: AuditedModel) -> str:
-    """Return sentences that explain how a model was found; empty if there is nothing to explain.
+    """Return sentences that explain how a model was found: by leaving training records out, or by a penalty.
 
-    A model is found by leaving training records out, or by a penalty on the difference between group means.
+    The penalty is on the difference between group means. The text is empty for a model found in neither way.
     """
     if model.origin == "tilted":
         return TILTED

@@ -58,7 +58,7 @@ class Run:
 
 
 def _subject(run: Run) -> str:
-    """Return a description of the audited table, preceded by the name of the run unless it begins with that name."""
+    """Return a description of the audited table that begins with the run's name, which is put in front if missing."""
     subject = audit_report.subject(run.document)
     return subject if subject.startswith(f"{run.name}: ") else f"{run.name}: {subject}"
 

@@ -45,17 +45,17 @@ SPARE: Mapping[type[Document], tuple[str, ...]] = {
 
 
 def copy_of(document: AnyDocument) -> Callable[[int], Copy]:
-    """Return a function from the largest number of bytes that the JSON may take to the JSON data of a document."""
+    """Return a function that takes a size limit in bytes, and returns the JSON data of a document for its page."""
     return partial(_copy, document)
 
 
 def copy_of_value(value: Value, note: str) -> Callable[[int], Copy]:
-    """Return a function like that of `copy_of` for a small value, whose JSON data have the same size at any limit."""
+    """Return a function as `copy_of` does, but for a small value: it ignores the size limit."""
     return lambda _room: Copy(_written(_rounded_fields(msgspec.to_builtins(value))), note)
 
 
 def copy_of_all(documents: Mapping[str, AuditDocument]) -> Callable[[int], Copy]:
-    """Return a function like that of `copy_of` for several audits, whose JSON data are always reduced."""
+    """Return a function as `copy_of` does, but for several audits: their JSON data are always reduced."""
     return partial(_copy_of_all, documents)
 
 
@@ -79,7 +79,7 @@ def _builtins(document: AnyDocument) -> Json:
 
 
 def _within(room: int, document: AnyDocument) -> tuple[Json, str]:
-    """Return the largest extract of a document that fits `room` bytes, else the smallest, and a note on omissions."""
+    """Return the largest extract that fits `room` bytes, or the smallest if none fits, and a note on omissions."""
     reductions = list(_reductions(document))
     return next((one for one in reductions if len(_written(one[0])) <= room), reductions[-1])
 

@@ -50,7 +50,7 @@ def found(models: int) -> str:
 
 
 def said_end(end: StepEnd | None, models: int) -> str:
-    """Return a message with the number of models that a search found and why it ended, as far as there are any."""
+    """Return a message with the number of models that a search found, if any, and the reason why it ended, if known."""
     said = [found(models)] if models else []
     said += [ENDS[end]] if end else []
     return "; ".join([*said, "Next goes on from there"] if end == "alike" else said)
@@ -103,7 +103,7 @@ def findings(view: ExplorationView) -> Iterator[str]:
 
 
 def warnings(view: ExplorationView) -> Iterator[str]:
-    """Yield a warning if the holdout was opened before."""
+    """Yield a warning that further decisions are exploratory, if the holdout was already opened."""
     if view.seal.is_broken:
         yield "the holdout was opened: what is decided from now on is exploratory"
 
@@ -165,7 +165,7 @@ def renumbered(explored: Explored, rank: int | None) -> str:
 
 
 def committed(explored: Explored) -> Iterator[tuple[str, str]]:
-    """Yield pairs of name and value on the exploration behind a run: decision, reason, steps, state of the holdout."""
+    """Yield (name, value) on the exploration that led to a run: decision, reason, steps, state of the holdout."""
     yield "in the exploration", f"model {explored.number}"
     yield "decided by", shortened(explored.author, TABLE_WIDTH)
     yield "reason", shortened(explored.reason, LONGEST)

@@ -109,10 +109,10 @@ def _ranks(document: AuditDocument, anatomy: Anatomy) -> list[int]:
 
 
 def _weights(document: AuditDocument) -> list[Weights]:
-    """Return the weights of model 1 and the selected model or, for other kernels, the effects of shuffling.
+    """Return the weights of model 1 and the selected model or, for kernels without weights, the effects of shuffling.
 
-    Features come in descending order of their largest absolute weight; the encoded columns of one feature stay
-    together.
+    Features come in descending order of their largest absolute weight or effect; the encoded columns of one feature
+    stay together.
     """
     anatomy = document.anatomy
     if anatomy is None or not (ranks := _ranks(document, anatomy)):

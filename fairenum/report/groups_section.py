@@ -186,7 +186,7 @@ def tone(rank: int) -> str:
 
 
 def _four_fifths(table: GroupTable) -> Iterator[Rule]:
-    """Yield an upright line at 4/5 of the highest selection rate, below which practice suspects adverse impact."""
+    """Yield an upright line at 4/5 of the highest selection rate; by custom, lower rates suggest adverse impact."""
     for group in table.groups:
         if group.group == table.most_selected and group.rate.value is not None:
             yield Rule(FOUR_FIFTHS * group.rate.value, "", is_upright=True)

@@ -72,7 +72,7 @@ def headline(document: AuditDocument) -> str:
 
 
 def proposal_of(document: AuditDocument) -> Proposal | None:
-    """Return "proposed" or "candidate" for the selected model; None if it is the reference model, or there is none."""
+    """Return "proposed" or "candidate" for the selected model; None if only the reference, or nothing, was selected."""
     return (document.selection.proposal or "candidate") if other_model(document) else None
 
 
@@ -126,7 +126,7 @@ def _narrowed(claim: GapChange) -> str:
 
 
 def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
-    """Return a verb phrase on the holdout's gap of a model, if the holdout does not show the gap to be smaller."""
+    """Return a verb phrase on the gap of a model that the holdout does not show to be fairer than the reference."""
     gap = f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}"
     asked_for, selected = _findings(document, claim, f"({_numbers(claim)})")
     if document.selection.reason == "asked_for":

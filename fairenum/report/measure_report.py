@@ -103,7 +103,7 @@ def _headline(document: MeasureDocument) -> str:
 
 
 def _inequality(decisions: MeasuredDecisions, name: str) -> str:
-    """Return a sentence with the gap and the lowest impact ratio between a column's groups, or why there is none."""
+    """Return a sentence with the gap and lowest impact ratio of a column's groups, or on why neither is given."""
     column, by = decisions.of_column(name), shortened(name, GROUP_WIDTH)
     compared = [group for group in column.impact.groups if group.is_compared and group.n]
     if len(compared) < 2:
@@ -140,7 +140,7 @@ def _findings(document: MeasureDocument) -> Iterator[str]:
 
 
 def _metric(document: MeasureDocument) -> Gap:
-    """Return the gap by which decisions are compared; demographic parity if the wanted gap needs a missing label."""
+    """Return the gap that decisions are compared by: the configured one, or demographic parity if it lacks a label."""
     metric = document.config.metric
     return metric if document.has_label or metric not in LABEL_GAPS else "demographic_parity_difference"
 

@@ -62,12 +62,12 @@ class Kind(IntEnum):
 
     @property
     def tone(self) -> str:
-        """The colour class of marks of this kind."""
+        """The CSS class that colours the marks of models of this kind."""
         return LOOKS[self][0]
 
     @property
     def shape(self) -> Shape:
-        """The shape of marks of this kind."""
+        """The shape of the marks of models of this kind, such as "circle"."""
         return LOOKS[self][1]
 
 
@@ -284,13 +284,13 @@ ListedModel = AuditedModel | Incumbent | ExploredModel
 
 
 def objective_ratio(model: ListedModel) -> str:
-    """Return the objective as a share of model 1's, as text; a placeholder if it is undefined."""
+    """Return a model's objective divided by that of model 1, as text; a placeholder if this ratio is undefined."""
     ratio = None if isinstance(model, Incumbent) else model.objective_ratio
     return UNDEFINED if ratio is None else f"{ratio:.6f}"
 
 
 def training_loss(model: ListedModel) -> str:
-    """Return the training loss above the least, in percent, as text; a placeholder for the model in use."""
+    """Return text: by what percentage the training loss exceeds the least; a placeholder for the model in use."""
     if isinstance(model, Incumbent):
         return UNDEFINED
     return f"{100 * model.loss_ratio:+.1f} %" if round(model.loss_ratio, 3) else "0.0 %"

@@ -81,7 +81,7 @@ def _is_weak(gap: Extent) -> bool:
 def refutation(found: ParityRange) -> str:
     """Return a sentence that no near-optimal model has a gap below a proven bound; empty if no bound is above 0.
 
-    Of several training losses with such a bound, it is about the largest.
+    If several training losses have a bound above 0, the sentence is about the largest of these losses.
     """
     level = refuting(found)
     if level is None:
@@ -94,7 +94,7 @@ def refutation(found: ParityRange) -> str:
 
 
 def refuting(found: ParityRange) -> RangeLevel | None:
-    """Return the bounds at the largest training loss whose lower bound on the gap is above 0 when rounded, or None."""
+    """Return the bounds at the largest training loss whose lower bound on the gap rounds to more than 0, or None."""
     return next((level for level in reversed(found.levels) if share(level.gap.low) > share(0.0)), None)
 
 
@@ -138,7 +138,7 @@ def sections(document: AuditDocument) -> Iterator[Section]:
 
 
 def brief_sections(document: AuditDocument) -> Iterator[Section]:
-    """Yield the same section without its tables, if the bounds were computed."""
+    """Yield the section on the bounds, with a figure and sentences but no tables, if the bounds were computed."""
     if found := document.parity_range:
         yield Section("range", TITLE, (_figure(document, found), Items(tuple(explained(document, found)))))
 

@@ -1,4 +1,4 @@
-"""The page of one person: each listed model's decision, its main contributions, and the price of another decision."""
+"""The page of one person: each listed model's decision, the features that contribute most to it, and the flip price."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _findings(person: Person, shown: Sequence[PersonDecision]) -> Iterator[str]:
 
 
 def person_warnings(person: Person) -> Iterator[str]:
-    """Yield warnings that name the person's features whose values are missing, rare in training, or unknown."""
+    """Yield warnings that name the person's features whose values are missing, or rare or absent in training."""
     if person.imputed:
         cells = (f"{shortened(name, NAME_WIDTH)} = {value:g}" for name, value in person.imputed.items())
         yield shortened(f"not given, so the median of the training rows: {sentence_list(cells)}", 4 * TABLE_WIDTH)
@@ -223,7 +223,7 @@ def _contribution_column(one: PersonDecision) -> Column[ContributionRow]:
 
 
 def nearest_table(person: Person) -> Iterator[Table]:
-    """Yield a table of the weights that change most in the model of least loss that decides differently, if known."""
+    """Yield a table of the weights that differ most between model 1 and the model at the flip price, if known."""
     model = person.flip_price and person.flip_price.model
     if model and model.weights:
         yield Table.of(TITLE, WEIGHT_COLUMNS, model.weights, notes=(NOTE,))

@@ -148,7 +148,7 @@ def followed() -> Section:
 
 
 def headline(tool: Tool) -> str:
-    """Return a sentence about the lowest impact ratio of a tool, over all columns, of selection and of scores."""
+    """Return sentences: the lowest impact ratio of a tool, in selection or scores by any column, and unknown rows."""
     ratios = [(table, found, False) for table in tool.selecting if (found := _lowest_ratio(table))]
     ratios += [(table, found, True) for table in tool.scoring if (found := _lowest_ratio(table))]
     undefined = f"No impact ratio of {tool.name} is defined."
@@ -170,7 +170,10 @@ def impact_ratios(table: GroupTable, name: str) -> Table:
 
 
 def scoring_ratios(table: GroupTable, tool: Tool) -> Table:
-    """Return the table of impact ratios by category, of the share of scores on the favourable side of the median."""
+    """Return the table of scoring rates and impact ratios by category.
+
+    A scoring rate is the share of a category with scores on the favourable side of the median.
+    """
     title = f"Scoring rates by {shortened(table.column, GROUP_WIDTH)}: {tool.score or tool.name}"
     side, note = (said(is_lower_better=tool.is_lower_better) for said in (median_side, scoring_rate))
     return _ratios(table, title, (side, "scoring rate"), note)
@@ -213,7 +216,7 @@ def _lowest_ratio(table: GroupTable) -> Ratio | None:
 
 
 def unknown_rows(table: GroupTable) -> int:
-    """Return the number of rows of unknown category."""
+    """Return the number of people in a table whose category is missing, wholly or in part."""
     return sum(group.n for group in table.groups if _is_unknown(group))
 
 

@@ -434,7 +434,10 @@ def speedup(document: BenchDocument, result: RaceResult) -> str:
 
 
 def _ratio_sign(above: Basis, below: Basis) -> str:
-    """Return the sign before a ratio of times: "~" if one is extrapolated; ">", "<" or "?" if one is a bound."""
+    """Return the sign before a ratio of two times, which depends on how they are known.
+
+    It is ">" if the first is a lower bound, "<" if the second is, "?" if both are; else "~" if one is extrapolated.
+    """
     if "at least" in (above, below):
         return "?" if above == below else ">" if above == "at least" else "<"
     return "~" if "extrapolated" in (above, below) else ""

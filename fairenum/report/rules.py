@@ -97,7 +97,7 @@ class Judgement:
 
     @property
     def check(self) -> Check:
-        """The judgement as texts for a page."""
+        """The rule, its outcome and the reason, as texts for a page."""
         return Check(str(self.rule), self.outcome.value, self.reason)
 
 
@@ -231,7 +231,10 @@ def _decided(
 
 
 def _measured(scores: SplitScores, measure: Measure, *, was_seen: bool) -> Estimate:
-    """Return the estimate of a measure; if the holdout `was_seen` in choosing, with limits for all models together."""
+    """Return the estimate of a measure.
+
+    If the holdout `was_seen` when the model was chosen, the limits are those that hold for all models together.
+    """
     alone = scores.measure(measure)
     return scores.together.get(measure, Estimate(alone.value)) if was_seen else alone
 
@@ -359,7 +362,7 @@ def unkept(document: JudgedDocument, found: int, rules: int) -> str:
 
 
 def group_rates(table: GroupTable, measure: Measure) -> Iterator[str]:
-    """Yield a line for each compared group with the rates behind a measure, the group of lowest rate first."""
+    """Yield a line for each compared group with the rates that a measure compares, the group of lowest rate first."""
     if (metric := metric_of(measure)) is None:
         return
     found = {group: group.of(metric.rates[0]).value for group in table.groups if group.is_compared}

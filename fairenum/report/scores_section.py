@@ -174,7 +174,7 @@ def brief_score_sections(score: MeasuredScore, title: str = "The score", anchor:
 
 
 def scoring(score: MeasuredScore, place: int) -> Table:
-    """Return the table of scores by group: share above the median, mean and, if labels are known, the AUC.
+    """Return the table of scores by group: share on the favourable side of the median, mean, and AUC if known.
 
     `place` is the index of the sensitive column.
     """

@@ -38,7 +38,7 @@ MOST_WEIGHTS, MOST_FLIPPED = 30, 100
 
 
 class ModelRow(Value, frozen=True):
-    """The data of one model for the list and the plot of models, which do not change during an exploration.
+    """The data of one model, fixed during an exploration, for the list and the plot of models.
 
     `gaps` are the gaps of the primary sensitive column by metric, and `gap_cells` the same as texts. `left_out` is the
     number of left-out training rows. `cells` are the texts in the list by column key, without columns that depend on
@@ -91,7 +91,7 @@ class StandWords(Value, frozen=True):
 
 
 class DecisionWords(Value, frozen=True):
-    """The judgement on the holdout of the model that the user decided for, as at the top of its report."""
+    """The texts at the top of the report on the model that the user decided for, judged on the holdout."""
 
     headline: str
     findings: tuple[str, ...]

@@ -205,7 +205,7 @@ def _compact(document: AuditDocument, column: SensitiveColumn) -> Table:
 
 
 class GridRow(NamedTuple):
-    """The rates of one group under one model, and `limits`, its row of an adverse-impact table, if the run has one."""
+    """The rates of one group under one model; `limits` is the group's row of an adverse-impact table, if known."""
 
     rank: int
     counted: GroupRates
@@ -243,7 +243,7 @@ def _shown_rates(document: AuditDocument, rank: int, column: SensitiveColumn) ->
 
 
 def _limits(document: AuditDocument, rank: int, column: SensitiveColumn) -> tuple[GroupRow, ...]:
-    """Return the adverse-impact rows of all groups under one model; empty if the document has no such table."""
+    """Return the rows of the adverse-impact table of one model and column; empty if the document has no such table."""
     tables = (table for table in document.group_tables if (table.rank, table.column) == (rank, column.column))
     return next((table.groups for table in tables), ())
 
