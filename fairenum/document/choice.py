@@ -62,8 +62,8 @@ class GapChange(Value, frozen=True):
     is_coarse: bool = False
 
 
-class GuardCheck(Value, frozen=True):
-    """A guardrail, which limits a further measure of the selected model, checked on selection split and holdout.
+class GuardValue(Value, frozen=True):
+    """A guardrail, which limits a further measure of a model, with its value on the selection split.
 
     Attributes
     ----------
@@ -75,11 +75,8 @@ class GuardCheck(Value, frozen=True):
     low, high
         Lower and upper limit of the value; null if there is no such limit.
     selection
-        The value on the selection split: a change against the reference, or the measure itself.
-    holdout
-        The same value on the holdout, with its confidence interval.
-    status
-        On the holdout: broken if the whole interval lies outside the limits, holds if all of it is within, else open.
+        The value on the selection split: a change against the reference, or the measure itself; null where it is
+        undefined.
     """
 
     guard: str
@@ -87,8 +84,6 @@ class GuardCheck(Value, frozen=True):
     low: float | None
     high: float | None
     selection: float | None
-    holdout: Estimate
-    status: GuardStatus
 
     @property
     def is_change(self) -> bool:
@@ -96,12 +91,36 @@ class GuardCheck(Value, frozen=True):
         return "=+" in self.guard or "=-" in self.guard
 
     @property
-    def is_kept(self) -> bool:
-        """Whether the value measured on the holdout lies within the limits; an undefined value counts as kept."""
-        value = self.holdout.value
+    def is_kept_in_selection(self) -> bool:
+        """Whether the value on the selection split is within the limits, as the rule of choice rounds it."""
+        return self.is_within(self.selection, slack=0.5e-12)
+
+    def is_within(self, value: float | None, slack: float = 0.0) -> bool:
+        """Tell whether a value exceeds no limit by more than the slack; an undefined value exceeds none."""
         if value is None:
             return True
-        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+        is_above = self.low is None or value >= self.low - slack
+        return is_above and (self.high is None or value <= self.high + slack)
+
+
+class GuardCheck(GuardValue, frozen=True):
+    """A guardrail of the selected model, checked on the holdout.
+
+    Attributes
+    ----------
+    holdout
+        The value on the holdout, with its confidence interval.
+    status
+        On the holdout: broken if the whole interval lies outside the limits, holds if all of it is within, else open.
+    """
+
+    holdout: Estimate
+    status: GuardStatus
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the value measured on the holdout lies within the limits; an undefined value counts as kept."""
+        return self.is_within(self.holdout.value)
 
 
 class Selection(Value, frozen=True):

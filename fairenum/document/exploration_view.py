@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-from fairenum.document.choice import Cluster, GapChange
+from fairenum.document.choice import Cluster, GapChange, GuardValue
 from fairenum.document.decision_record import Step, StepEnd
 from fairenum.document.feature_facts import FlippedRow, GroupFlips
-from fairenum.document.models import ChangedRows, LeftOut
+from fairenum.document.models import ChangedRows, ListedModel
 from fairenum.document.scores import SplitScores
-from fairenum.document.terms import Origin
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Value
 
 
-class ExploredModel(Value, frozen=True):
-    """A model that was looked at in an exploration.
+class ExploredModel(ListedModel, frozen=True, kw_only=True):
+    """A model that was looked at in an exploration, which is about the selection split alone.
 
-    Models are chosen by these scores on the selection split, so those of the chosen model are biased in its favour.
+    Models are chosen by these scores, so those of the chosen model are biased in its favour.
 
     Attributes
     ----------
     number
         Permanent number of the model, from 1, in the order in which models were looked at.
-    origin
-        Search that found the model: exact, guided, tilted, or steered by rows to leave out or to keep.
-    objective
-        Optimal objective of the training problem without the left-out examples.
-    objective_ratio
-        Objective as a share of that of model 1.
-    loss_ratio
-        Loss on all training examples, left out or not, divided by the least possible loss, minus 1.
-    support_size
-        Number of support vectors.
-    supports
-        Number of models seen so far, this one included, that decide the selection split as this one does and differ in
-        their support vectors.
-    cut
-        Decision values of at least this are favourable.
-    tied
-        Number of rows of the selection split whose decision value equals the cut.
-    is_constant
-        Whether the model decides all rows of the selection split alike.
     predictions_changed
         Rows of the selection split decided differently from model 1.
     scores
@@ -47,24 +27,8 @@ class ExploredModel(Value, frozen=True):
     """
 
     number: int
-    origin: Origin
-    objective: float
-    objective_ratio: float
-    loss_ratio: float
-    support_size: int
-    supports: int
-    left_out: tuple[LeftOut, ...]
-    bias: float
-    cut: float
-    tied: int
-    is_constant: bool
     predictions_changed: ChangedRows
     scores: SplitScores
-
-    @property
-    def shortfall(self) -> float:
-        """The loss of objective against model 1, as a share of the objective of model 1."""
-        return 1.0 - self.objective_ratio
 
 
 class IncumbentScores(Value, frozen=True):
@@ -73,31 +37,6 @@ class IncumbentScores(Value, frozen=True):
     name: str
     is_constant: bool
     scores: SplitScores
-
-
-class GuardStanding(Value, frozen=True):
-    """A guardrail, which limits a further measure of one model, checked on the selection split.
-
-    Attributes
-    ----------
-    guard
-        Text of the guardrail, as in options: "selection_rate=+-0.1".
-    subject
-        The guarded measure that comes closest to its limit, or exceeds it most.
-    low, high
-        Lower and upper limit of the value; null if there is no such limit.
-    value
-        The value to check: a change against the reference, or the measure itself; null where it is undefined.
-    is_kept
-        Whether the value lies within the limits; an undefined value counts as kept.
-    """
-
-    guard: str
-    subject: str
-    low: float | None
-    high: float | None
-    value: float | None
-    is_kept: bool
 
 
 class Standpoint(Value, frozen=True):
@@ -219,7 +158,7 @@ class ExplorationView(Value, frozen=True):
     current: int
     standpoint: Standpoint
     strip: tuple[GapChange, ...]
-    guards: tuple[GuardStanding, ...]
+    guards: tuple[GuardValue, ...]
     clusters: tuple[Cluster, ...]
     left_out: tuple[int, ...]
     pinned: tuple[int, ...]

@@ -215,8 +215,8 @@ class ChangedRows(Value, frozen=True):
     share: float
 
 
-class AuditedModel(Value, frozen=True):
-    """A listed model: its proofs of optimality, left-out examples and scores.
+class ListedModel(Value, frozen=True):
+    """A model as audits and explorations list it.
 
     Attributes
     ----------
@@ -226,66 +226,37 @@ class AuditedModel(Value, frozen=True):
         the difference between two groups of the selection split, so that its scores there are biased, too; a tilted
         model leaves no example out, and tilted models are listed last, by rising loss. Steered: one of the best models
         among those that leave out, or keep, rows chosen by somebody who saw the scores on the selection split.
-    support_rank
-        Rank by objective among all models that differ in their support vectors; null unless the origin is exact.
     objective
         Dual objective of the training problem without the left-out examples; null for a tilted model, which solves
         another problem.
-    objective_bound
-        The optimum lies between the objective and this bound.
     objective_ratio
         Objective divided by that of model 1.
-    relative_gap
-        Distance between objective and bound, as a share of the objective.
-    is_order_certified
-        Whether the intervals from objective to bound prove that the optimum is below that of the model before.
     loss_ratio
         Loss on all training examples, left out or not, divided by the least possible loss, minus 1.
+    support_size
+        Number of support vectors.
     supports
         Number of models found, this one included, that decide all audited rows as this one does and differ in their
         support vectors.
-    bias_interval
-        Smallest and largest optimal bias; null for minus and plus infinity.
     cut
         The decision value from which on decisions are favourable; 0 unless the option ``decide`` sets another.
     tied
         Number of rows of the selection split whose decision value equals the cut, so that all get the same decision.
-    undetermined
-        Number of rows by split that lie on the cut, or that two optimal biases decide differently.
-    predictions_changed
-        Rows that the model decides differently from model 1, by split.
     is_constant
         Whether the model makes the same decision about all rows of the selection split.
-    tilt
-        The price that a tilted model was trained with; null for others.
     """
 
-    rank: int
     origin: Origin
-    support_rank: int | None
     objective: float | None
-    objective_bound: float | None
     objective_ratio: float | None
-    relative_gap: float | None
-    is_order_certified: bool
     loss_ratio: float
     support_size: int
     supports: int
     left_out: tuple[LeftOut, ...]
     bias: float
-    bias_interval: tuple[float | None, float | None]
-    undetermined: Parts[int]
-    predictions_changed: Parts[ChangedRows]
+    cut: float
+    tied: int
     is_constant: bool
-    scores: Parts[SplitScores]
-    cut: float = 0.0
-    tied: int = 0
-    tilt: Tilt | None = None
-
-    @property
-    def is_searched(self) -> bool:
-        """Whether the selection split took part in finding the model, so that its scores there are biased."""
-        return self.origin != "exact"
 
     @property
     def shortfall(self) -> float:
@@ -301,6 +272,46 @@ class AuditedModel(Value, frozen=True):
     def records_left_out(self) -> int:
         """The number of training records left out, identical records counted one by one."""
         return sum(entry.copies for entry in self.left_out)
+
+
+class AuditedModel(ListedModel, frozen=True, kw_only=True):
+    """A listed model of an audit: its proofs of optimality, and its scores on both splits.
+
+    Attributes
+    ----------
+    support_rank
+        Rank by objective among all models that differ in their support vectors; null unless the origin is exact.
+    objective_bound
+        The optimum lies between the objective and this bound.
+    relative_gap
+        Distance between objective and bound, as a share of the objective.
+    is_order_certified
+        Whether the intervals from objective to bound prove that the optimum is below that of the model before.
+    bias_interval
+        Smallest and largest optimal bias; null for minus and plus infinity.
+    undetermined
+        Number of rows by split that lie on the cut, or that two optimal biases decide differently.
+    predictions_changed
+        Rows that the model decides differently from model 1, by split.
+    tilt
+        The price that a tilted model was trained with; null for others.
+    """
+
+    rank: int
+    support_rank: int | None
+    objective_bound: float | None
+    relative_gap: float | None
+    is_order_certified: bool
+    bias_interval: tuple[float | None, float | None]
+    undetermined: Parts[int]
+    predictions_changed: Parts[ChangedRows]
+    scores: Parts[SplitScores]
+    tilt: Tilt | None = None
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether the selection split took part in finding the model, so that its scores there are biased."""
+        return self.origin != "exact"
 
 
 class Example(Value, frozen=True):

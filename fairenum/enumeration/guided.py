@@ -2,11 +2,11 @@
 
 Best-first enumeration finds models that hardly differ from the optimum. Starting from a model, this search ranks all
 examples by their first-order effect on the smoothed gap (`Influence`) per objective lost; examples whose removal would
-violate a guardrail rank lower. It leaves out ever larger batches in that order, puts left-out examples back whose
-absence widens the gap, and also chooses anew among all examples. An example stands for identical training rows, its
-copies, and a box says how many copies of each example are allowed. The SVM of each box is solved exactly; the search
-continues from the model of least gap within the bounds on performance and guardrails. Every model is certified as in
-the enumeration, and its left-out examples explain it.
+violate a guardrail rank lower. It leaves out ever larger batches in that order, puts back those left-out examples
+whose absence widens the gap, and also chooses afresh, from all examples, which to leave out. An example stands for
+identical training rows, its copies, and a box says how many copies of each example are allowed. The SVM of each box is
+solved exactly; the search continues from the model of least gap within the bounds on performance and guardrails. Every
+model is certified as in the enumeration, and its left-out examples explain it.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from fairenum.document.terms import Gap
 from fairenum.document.value import Estimate
 from fairenum.errors import ExplorationError
 from fairenum.explore.engine import Engine
-from fairenum.explore.state import Listed, Shown, State, guard_standings
+from fairenum.explore.state import Listed, Shown, State, guard_values
 from fairenum.metrics.counts import BoolArray
 from fairenum.svm.problem import FloatArray
 from fairenum.tables import Groups
@@ -52,7 +52,7 @@ def view_of(
         current=current.number,
         standpoint=engine.standpoint(state),
         strip=strip(engine, state, reference, current.document.scores),
-        guards=guard_standings(current.measured, engine.reference(state), state.tolerances),
+        guards=guard_values(current.measured, engine.reference(state), state.tolerances),
         clusters=engine.clusters(current),
         left_out=tuple(sorted(state.left_out)),
         pinned=tuple(sorted(state.pinned)),

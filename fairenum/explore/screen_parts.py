@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from fairenum.document.choice import GapChange
+from fairenum.document.choice import GapChange, GuardValue
 from fairenum.document.exploration_view import (
     ExplorationView,
     GroupPair,
-    GuardStanding,
     ModelComparison,
     Standpoint,
     WeightPair,
@@ -82,7 +81,7 @@ class Focus(Value, frozen=True):
 
     model: int
     strip: tuple[GapChange, ...]
-    guards: tuple[GuardStanding, ...]
+    guards: tuple[GuardValue, ...]
     clusters: tuple[ShownCluster, ...]
     words: FocusWords
 

@@ -13,15 +13,15 @@ from fairenum.auditing.choosing import candidate_standing, chosen_place, target_
 from fairenum.auditing.model_facts import left_out
 from fairenum.auditing.preparing import Prepared
 from fairenum.auditing.scorecard import DecidedSplit, column_scores, split_scores
+from fairenum.document.choice import GuardValue
 from fairenum.document.decision_record import ModelMark, StepEnd
-from fairenum.document.exploration_view import ExploredModel, GuardStanding, Standpoint
+from fairenum.document.exploration_view import ExploredModel, Standpoint
 from fairenum.document.guards import Guard
 from fairenum.document.models import ChangedRows
 from fairenum.document.scores import SplitScores
 from fairenum.document.terms import Gap, Origin
 from fairenum.document.training import Decide, Tolerances
 from fairenum.enumeration.division import operating_point
-from fairenum.enumeration.fairest import ROUNDING_DIGITS
 from fairenum.enumeration.model import Model
 from fairenum.errors import ExplorationError
 from fairenum.metrics import Decisions
@@ -228,22 +228,21 @@ def standpoint(
     )
 
 
-def guard_standings(model: Measured, reference: Measured, tolerances: Tolerances) -> tuple[GuardStanding, ...]:
+def guard_values(model: Measured, reference: Measured, tolerances: Tolerances) -> tuple[GuardValue, ...]:
     """Return whether a model keeps each guardrail; guardrails that limit no quantity of this table are left out."""
     own, first = (_with_metric(one, tolerances.metric) for one in (model, reference))
-    found = (_guard_standing(guard, own, first) for guard in tolerances.guardrails)
+    found = (_guard_value(guard, own, first) for guard in tolerances.guardrails)
     return tuple(one for one in found if one is not None)
 
 
-def _guard_standing(guard: Guard, own: Measured, first: Measured) -> GuardStanding | None:
+def _guard_value(guard: Guard, own: Measured, first: Measured) -> GuardValue | None:
     """Return whether a model keeps a guardrail, judged by the worst of the limited quantities; None without any."""
     values = {subject: float(own.value(guard, subject, first)[0]) for subject in first.subjects(guard)}
     if not values:
         return None
     distances = {subject: float(beyond(guard, np.array(value))) for subject, value in values.items()}
     worst = max(distances, key=lambda subject: -math.inf if math.isnan(distances[subject]) else distances[subject])
-    is_kept = not round(distances[worst], ROUNDING_DIGITS) > 0.0
-    return GuardStanding(str(guard), str(worst), guard.low, guard.high, plain(values[worst]), is_kept)
+    return GuardValue(str(guard), str(worst), guard.low, guard.high, plain(values[worst]))
 
 
 def _joint(some: Sequence[Measured], metric: Gap) -> Measured:

@@ -470,6 +470,6 @@ def is_tightened(numbers: int, work: float) -> bool:
 
 
 def _numbers(problem: SvmProblem, rows: int) -> int:
-    """Return how many table or kernel entries one solve goes through, with `rows` doubtful rows beside the examples."""
+    """Return how many features (linear kernel) or kernel values one solve reads, if so many doubtful rows are added."""
     size = problem.size + 2 * rows
     return int(size * (problem.X.shape[1] if problem.kernel.name == "linear" else size))

@@ -251,7 +251,7 @@ class Overlap(NamedTuple):
     trials
         Rows that are trials under both.
     model_outcomes, first_outcomes
-        Outcomes of the model that are trials of model 1, and outcomes of model 1 that are trials of the model.
+        Rows that are trials under both and outcomes under the model; the same with outcomes under model 1.
     """
 
     outcomes: FloatArray

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import GapChange
-from fairenum.document.exploration_view import ExplorationView, ExploredModel, GuardStanding
+from fairenum.document.choice import GapChange, GuardValue
+from fairenum.document.exploration_view import ExplorationView, ExploredModel
 from fairenum.document.words import GAP_NAMES, PERFORMANCES, TABLE_WIDTH, TITLE_WIDTH, guarded_measure, model_heading
 from fairenum.render.page import Column, Facts, Figure, Page, Section, Strip, Table
 from fairenum.render.svg import Arrow, Mark, Marks, Rule
@@ -122,11 +122,11 @@ def _arrow(cell: GapChange) -> Arrow:
 
 def guards_table(view: ExplorationView) -> Table:
     """Return a table with the value and the status of each guardrail (a limit on a measure) for the current model."""
-    columns: tuple[Column[GuardStanding], ...] = (
+    columns: tuple[Column[GuardValue], ...] = (
         Column("guard", "guardrail", lambda guard: shortened(guard.guard, TABLE_WIDTH), is_word=True),
         Column("subject", "closest to its limit", lambda guard: guarded_measure(guard.subject), is_word=True),
-        Column("value", "selection split", lambda guard: share(guard.value)),
-        Column("status", "status", lambda guard: "within" if guard.is_kept else "beyond"),
+        Column("value", "selection split", lambda guard: share(guard.selection)),
+        Column("status", "status", lambda guard: "within" if guard.is_kept_in_selection else "beyond"),
     )
     return Table.of(f"Guardrails of model {view.current}", columns, view.guards)
 

@@ -47,7 +47,7 @@ class ModelRow(Value, frozen=True):
 
     number: int
     origin: Origin
-    objective_ratio: float
+    objective_ratio: float | None
     loss_ratio: float
     is_constant: bool
     left_out: int

@@ -61,7 +61,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A measurement: CPU seconds of the task, or until each model if models are listed, and peak memory in bytes."""
+    """A measurement: CPU seconds until the task is done, or until each listed model is found; peak memory in bytes."""
 
     seconds: tuple[float, ...]
     memory: float

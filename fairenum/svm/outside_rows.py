@@ -41,7 +41,7 @@ class LinearOutsideRows:
         self.squares = np.asarray(np.einsum("ij,ij->i", self.features, self.features))
 
     def crossed(self, places: IntArray) -> FloatArray:
-        """Return the inner products of some outside rows with all examples times labels, one line per outside row."""
+        """Return for each given outside row its inner products with all examples, each times the example's label."""
         return self._gram.reached(self.features[places])
 
     def entering(self, places: IntArray) -> FloatArray:
@@ -80,7 +80,7 @@ class KernelOutsideRows:
         return self._problem.kernel(self._rows[places], self._problem.X)
 
     def crossed(self, places: IntArray) -> FloatArray:
-        """Return the inner products of some outside rows with all examples times labels, one line per outside row."""
+        """Return for each given outside row its inner products with all examples, each times the example's label."""
         block = self._plain(places)
         block -= self._mean[places, None]
         block -= self._means - self._means.mean()

@@ -46,7 +46,7 @@ def constant_data(gram: Gram, problem: SvmProblem) -> path_loop.Data:
 
 
 class Parked(NamedTuple):
-    """An optimal alpha in compact form: the examples on the margin, a bit for each one at its upper bound, the bias."""
+    """An optimal alpha in compact form: examples on the margin, a bit per example (1: at its upper bound), the bias."""
 
     margin: IntArray
     at_upper: npt.NDArray[np.uint8]

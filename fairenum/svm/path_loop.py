@@ -466,8 +466,8 @@ def first_breakpoint(
 ) -> tuple[float, int, int]:
     """Return the path length to the first breakpoint, its kind and its index; tie weights break ties.
 
-    With `stops_short`, a breakpoint counts only if by the end of the path its example would clearly pass the margin, or
-    its alpha a bound; so none ties with the end. Otherwise the end takes part in ties like any breakpoint.
+    With `stops_short`, a breakpoint at the end of the path does not count: by the end, its example must be clearly
+    beyond the margin, or its alpha clearly beyond a bound. Otherwise the end takes part in ties like any breakpoint.
     """
     first = step_length(vectors, margin, direction, length, stops_short)
     if stops_short and first == length:

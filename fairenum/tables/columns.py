@@ -142,10 +142,10 @@ def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[Wr
 
 
 def _decided(complete: list[WrittenNumbers], plain: WrittenNumbers) -> WrittenNumbers:
-    """Return the first of several readings of all texts, or `plain` if that gives the same numbers.
+    """Return the first reading that fits all texts of a column, or the plain one where both give the same numbers.
 
-    If another reading gives other numbers, `rivals` holds an example, unless the currency, such as $, shows that
-    commas separate thousands.
+    If another reading gives other numbers, `rivals` holds a text that shows it; but not where a currency sign such as $
+    settles that commas separate thousands.
     """
     first = complete[0]
     if dict(first.values) == dict(plain.values):

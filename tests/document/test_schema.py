@@ -44,8 +44,9 @@ def test_other_documents_are_not(name, value):
 
 def test_fields_are_described_by_the_docstrings_of_their_types():
     parts = schema()["$defs"]
-    assert parts["AuditedModel"]["description"].startswith("A listed model: its proofs")
+    assert parts["AuditedModel"]["description"].startswith("A listed model of an audit: its proofs")
     fields = parts["AuditedModel"]["properties"]
+    assert fields["origin"]["description"].startswith("Exact: one of the best models")  # as ListedModel says
     assert fields["objective_bound"]["description"] == "The optimum lies between the objective and this bound."
     assert parts["GapEstimate"]["properties"]["value"]["description"] == "The estimate; null where it is undefined."
     assert parts["SvmSettings"]["properties"]["kernel"]["description"].startswith(

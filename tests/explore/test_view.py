@@ -44,7 +44,7 @@ def test_the_view_is_a_document_for_any_medium(explored):
     assert view.standpoint.least_performance == pytest.approx(performance - 0.01)
     (guard,) = view.guards
     rates = [view.model(number).scores.selection_rate.value for number in (1, view.current)]
-    assert guard.value == pytest.approx(rates[1] - rates[0])
+    assert guard.selection == pytest.approx(rates[1] - rates[0])
     left_out = sum(entry.copies for entry in view.model(view.current).left_out)
     assert sum(cluster.records for cluster in view.clusters) == pytest.approx(left_out)
 
