@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -68,11 +68,6 @@ def about_data(config: AuditConfig | MeasureConfig, undecided: int = 0) -> tuple
     if undecided:
         facts.append(("without a decision", f"{counted(undecided, 'row')}, which took no part"))
     return tuple(facts)
-
-
-def unknown_rows_note(by_column: Mapping[str, int]) -> str:
-    """Return a text with the number of rows of unknown category for each sensitive column."""
-    return "; ".join(f"by {shortened(column, GROUP_WIDTH)}: {rows}" for column, rows in by_column.items())
 
 
 def _lowest_ratio_sentence(tool: str, group: str, ratio: float, column: str, *, is_scoring: bool) -> str:
