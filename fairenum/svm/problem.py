@@ -352,7 +352,8 @@ class SvmProblem:
         from fairenum.svm.certificate import judged
 
         objective, bound, low, high, slack = judged(self.y, self.linear, read_only(alpha), read_only(upper), product)
-        return Certificate(objective, bound, low, high), slack
+        # plain numbers, also from loops that are not compiled
+        return Certificate(*map(float, (objective, bound, low, high))), slack
 
     def tie_weights(self) -> FloatArray:
         """Return weights that select one of several optimal alpha, the canonical one: that of least ``weights'alpha``.

@@ -52,3 +52,13 @@ def tied_supports(models):
     for support, value in models:
         ties.setdefault(round(value, 9), set()).add(tuple(support))
     return list(ties.values())[:-1]
+
+
+def test_an_audit_with_interpreted_loops_can_be_saved(tmp_path):
+    """As CONTRIBUTING advises for stepping through them: no number of numpy's own type is left in the document."""
+    options = ["--split", "60,60,100", "-k", "2", "--search", "exact", "--no-prices", "--quiet", "--output", "run.json"]
+    command = [sys.executable, "-m", "fairenum", "audit", "compas", *options]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((tmp_path / "run.json").read_text())["models"][0]["objective"] > 0.0
