@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairenum.auditing.mitigations import MITIGATIONS, Mitigation, MitigationTask
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.training import SvmSettings, Tolerances
 from fairenum.enumeration.division import EncodedRows, pose, row_class_weights
-from fairenum.enumeration.fairest import ROUNDING_DIGITS, fairest, search_fairest
+from fairenum.enumeration.fairest import fairest, search_fairest
 from fairenum.enumeration.model import Model
 from fairenum.errors import AttackError
 from fairenum.estimator import EnumSVC

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from fairenum.attack.scene import FlippableSvm, Scene
-from fairenum.enumeration.fairest import ROUNDING_DIGITS
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.errors import StrategyBroken, StrategyConflict, StrategyNotFound
 from fairenum.metrics.counts import BoolArray
 from fairenum.runtime.plugins import Registry, enter_plugin, leave_plugin

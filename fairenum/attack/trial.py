@@ -25,10 +25,10 @@ from fairenum.document.attack_document import (
     TrialRecord,
     budget,
 )
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.terms import Gap
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows, encode
-from fairenum.enumeration.fairest import ROUNDING_DIGITS
 from fairenum.enumeration.model import Model
 from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC

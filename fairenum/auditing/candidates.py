@@ -15,7 +15,7 @@ import numpy as np
 
 from fairenum.auditing.group_tables import document_counts
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import GuardCheck, Selection, proposal_of
+from fairenum.document.choice import ROUNDING_DIGITS, GuardCheck, Selection, proposal_of
 from fairenum.document.guards import OVERALL, Guard
 from fairenum.document.models import AuditedModel, Incumbent
 from fairenum.document.scores import ColumnScores
@@ -57,7 +57,6 @@ def candidates_of(document: AuditDocument) -> Candidates:
     return Candidates(document.models, document.dataset.sensitive, incumbent, document.is_exploratory)
 
 
-ROUNDING_DIGITS = 12
 GRAVITY: tuple[GuardStatus, ...] = ("holds", "open", "broken")
 
 

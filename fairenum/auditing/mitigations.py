@@ -16,13 +16,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.scorecard import changed_performances, gap_scores, overall_estimates
 from fairenum.document.audit_config import AuditConfig
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.metric_registry import METRICS
 from fairenum.document.models import Baseline
 from fairenum.document.scores import BaselineScores
 from fairenum.document.terms import Gap
 from fairenum.document.training import SvmSettings, Tolerances
 from fairenum.enumeration.division import Division, EncodedRows, class_weights, kernel_for, pose
-from fairenum.enumeration.fairest import ROUNDING_DIGITS, candidate_scores, guard_excess
+from fairenum.enumeration.fairest import candidate_scores, guard_excess
 from fairenum.enumeration.model import Model, model_of
 from fairenum.errors import DataError, FairenumError
 from fairenum.metrics import Decisions

@@ -15,11 +15,11 @@ from fairenum.auditing.model_training import Training, load, trained, tune
 from fairenum.auditing.schedule import Schedule, expected
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
 from fairenum.document.table_facts import TableFacts
 from fairenum.document.training import Tuning
 from fairenum.enumeration.division import PARTS, Division, divide
-from fairenum.enumeration.fairest import ROUNDING_DIGITS
 from fairenum.enumeration.model import model_of
 from fairenum.errors import ResultError
 from fairenum.runtime.budget import Expects, Progress, silent

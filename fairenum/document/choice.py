@@ -7,6 +7,9 @@ from fairenum.document.terms import Gap, GuardStatus, Outcome, Part, Proposal, R
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts, Value
 
+# Rates are ratios of whole numbers: where models are compared, differences beyond these digits are rounding.
+ROUNDING_DIGITS = 12
+
 
 class Optimism(Value, frozen=True):
     """Selection bias: how much of the gain on the selection split is due to choosing the model by these rows.
@@ -93,7 +96,7 @@ class GuardValue(Value, frozen=True):
     @property
     def is_kept_in_selection(self) -> bool:
         """Whether the value on the selection split is within the limits, as the rule of choice rounds it."""
-        return self.is_within(self.selection, slack=0.5e-12)
+        return self.is_within(self.selection, slack=0.5 * 10**-ROUNDING_DIGITS)
 
     def is_within(self, value: float | None, slack: float = 0.0) -> bool:
         """Tell whether a value exceeds no limit by more than the slack; an undefined value exceeds none."""

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.guards import DEFAULT_GUARDS
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows
@@ -32,9 +33,6 @@ from fairenum.metrics.performance import performance
 from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import SvmProblem
-
-# Rates are ratios of whole numbers: differences beyond these digits are rounding.
-ROUNDING_DIGITS = 12
 
 
 class IncumbentTarget(NamedTuple):

@@ -19,10 +19,11 @@ from typing import Literal
 
 import numpy as np
 
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.enumeration.influence import Influence
 from fairenum.enumeration.model import Model, model_of
 from fairenum.enumeration.search import MEMORY_LIMIT, ready_states, size_of
-from fairenum.enumeration.unfairness import ROUNDING_DIGITS, ScoredModel, Watched
+from fairenum.enumeration.unfairness import ScoredModel, Watched
 from fairenum.errors import ProblemError, SolverError
 from fairenum.metrics.guardrails import Measured
 from fairenum.metrics.pareto import NOISE, pareto_front, tied_ranks

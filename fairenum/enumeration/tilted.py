@@ -18,12 +18,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.terms import RATES, TiltedEnd, TiltRate
 from fairenum.enumeration.convex_price import APART, between_means, first_price, is_zero_direction, next_price
 from fairenum.enumeration.division import EncodedRows
 from fairenum.enumeration.guided import limit_reached
 from fairenum.enumeration.model import Model, PlaneTilt, TiltAxis
-from fairenum.enumeration.unfairness import ROUNDING_DIGITS, ScoredModel, Watched
+from fairenum.enumeration.unfairness import ScoredModel, Watched
 from fairenum.errors import SolverError
 from fairenum.metrics import score
 from fairenum.metrics.pareto import NOISE, pareto_front

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import expit
 
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.guards import Guard
 from fairenum.document.terms import ACCURACY, GAPS, PerformanceMeasure
 from fairenum.enumeration.division import EncodedRows
@@ -23,7 +24,6 @@ from fairenum.svm.problem import FloatArray
 
 GRID = 256  # places at which a density of decision values is taken
 PENALTY = 4.0  # of performance lost beyond the bound, and of guardrail excess, in units of gap
-ROUNDING_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)

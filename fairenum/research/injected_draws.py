@@ -16,11 +16,11 @@ from fairenum.attack.scene import Scene
 from fairenum.attack.simulation import draws, resolved
 from fairenum.attack.strategies import paper
 from fairenum.document.attack_document import AttackConfig
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.reading import NONE
 from fairenum.document.research_documents import FLIPPED, MODELS, TESTED, TIED, TRAINED, Refusal
 from fairenum.document.training import SvmSettings
 from fairenum.enumeration.division import EncodedRows
-from fairenum.enumeration.fairest import ROUNDING_DIGITS
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Limits
 from fairenum.errors import FairenumError

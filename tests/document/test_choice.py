@@ -3,7 +3,7 @@
 import pytest
 from support.saved_runs import read
 
-from fairenum.document.choice import reason_for
+from fairenum.document.choice import GuardValue, reason_for
 from fairenum.document.terms import Verdict
 
 
@@ -34,3 +34,12 @@ def test_only_the_holdout_makes_a_model_fairer():
     selection = read("audit").selection
     fairer = [verdict for verdict in (*Verdict, None) if selection.but(verdict=verdict).is_fairer]
     assert fairer == [Verdict.FAIRER]
+
+
+@pytest.mark.parametrize(
+    ("value", "is_kept"),
+    [(0.1, True), (0.1 + 1e-13, True), (0.1 + 1e-11, False), (-0.1 - 1e-13, True), (-0.2, False), (None, True)],
+)
+def test_a_guardrail_is_kept_on_the_selection_split_up_to_rounding(value, is_kept):
+    """The rule of choice goes up to the limit itself, where rounding must not decide."""
+    assert GuardValue("selection_rate=+-0.1", "selection_rate", -0.1, 0.1, value).is_kept_in_selection == is_kept
