@@ -1,8 +1,8 @@
 """Engines that find the model of least loss under a row constraint, and the search that combines them.
 
 A row constraint requires one row's decision value to lie on a given side of a threshold. `FlipSearch` picks the engines
-that are fastest for a problem, computes a lower and an upper bound on the least loss from the dual variables they
-return (weak duality), and falls back on the exact solver where the two bounds are too far apart.
+that are fastest for a problem. From the dual variables that an engine returns, it computes a lower and an upper bound
+on the least loss (weak duality); where these bounds are too far apart, it falls back on the exact solver.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ EXACT = "path"  # the solver to fall back on where other engines fail
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowConstraints:
-    """Constraints ``side * (f(row) - threshold) >= 0`` on the decision value f, one per row, with sides -1 or +1.
+    """Constraints ``side * (f(row) - threshold) >= 0`` on a model's decision value f, one per row; sides are -1 or +1.
 
-    ``places`` are the indices of the rows in the table that is searched.
+    ``places`` are the indices of the constrained rows in the table of all rows.
     """
 
     places: IntArray
@@ -65,8 +65,8 @@ class ConstrainedModels:
     """The best model found under each row constraint, with a lower and an upper bound on the least loss.
 
     For a constrained row x a model has the weight vector ``w = sum_i alpha_i y_i x_i + side * weight * x``, a bias (for
-    centred features, as the Gram matrix has them) and a decision value at x. ``proven`` is a lower bound on the loss of
-    every model that meets the constraint, ``attained`` the loss of the model found.
+    centred features, as in the Gram matrix) and a decision value at x. ``proven`` is a lower bound on the loss of every
+    model that meets the constraint, ``attained`` is the loss of the model found.
     """
 
     alphas: FloatArray
@@ -82,7 +82,7 @@ class ConstrainedModels:
         return self.attained - self.proven
 
     def improve(self, places: IntArray, others: ConstrainedModels) -> None:
-        """Replace the models at the indices `places` by those of `others` where these have the smaller gap."""
+        """Replace the models at the indices `places` by those of `others`, where these have a smaller gap."""
         better = others.gaps < self.gaps[places]
         for field in fields(self):
             getattr(self, field.name)[places[better]] = getattr(others, field.name)[better]
@@ -121,11 +121,11 @@ class Certifier:
     def certified(
         self, constraints: RowConstraints, alphas: FloatArray, biases: FloatArray | None = None
     ) -> ConstrainedModels:
-        """Return the model of each line of dual variables, with bounds on the least loss under that line's constraint.
+        """Return a model for each line of dual variables, with bounds on the least loss under that line's constraint.
 
         `alphas` has one line per constraint and one column per example; the dual variable ``weight`` of the constrained
         row follows from ``sum_i alpha_i y_i + side * weight = 0``. Without `biases`, each model gets the bias of least
-        loss. A bias with which the model violates its constraint is moved until it does not.
+        loss. A bias with which a model would violate its constraint is moved just far enough to meet it.
         """
         problem, sides, cuts = self._problem, constraints.sides, constraints.thresholds
         alphas = self._balanced(np.clip(alphas, 0.0, problem.upper), sides)
@@ -141,9 +141,9 @@ class Certifier:
         return ConstrainedModels(alphas, weights, biases, planes.values + biases, proven, self._losses(planes, biases))
 
     def _balanced(self, alphas: FloatArray, sides: FloatArray) -> FloatArray:
-        """Scale down the alphas of the label `side` where their sum exceeds that of the other label.
+        """Scale down alpha of the examples with label `side` where its sum exceeds that of the other label.
 
-        The weight of the constrained row has the label `side`, too, so it cannot make up for the excess.
+        The constrained row has the label `side`, too, so its weight cannot make up for the excess.
         """
         excess, own = sides * (alphas @ self._problem.y), sides[:, None] * self._problem.y > 0.0
         if not (excess > 0.0).any():
@@ -171,7 +171,7 @@ class Certifier:
 class Engine(Protocol):
     """A method that finds dual variables of the SVM under row constraints.
 
-    ``tight`` is the relative gap between attained and proven loss above which the next engine is tried.
+    If the relative gap between attained and proven loss exceeds ``tight``, the next engine is tried.
     """
 
     tight: float
@@ -199,7 +199,7 @@ class SolverEngine:
             self._rows = as_csr(sparse.hstack([sparse.csr_array(rows), sparse.csr_array((rows.shape[0], n))]))
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, None]:  # noqa: ARG002
-        """Return the dual variables of each constraint's SVM, zeros where the solver fails, and None for the biases."""
+        """Return the dual variables of each constraint's SVM, zeros where the solver fails; None for the biases."""
         answers = np.zeros((len(constraints.places), self._problem.size))
         for k in range(len(answers)):
             checkpoint()
@@ -227,8 +227,8 @@ class SolverEngine:
 class InteriorEngine:
     """Finds an interior point of the dual problem of each row constraint, starting from model 1.
 
-    Its bounds are as tight as those of exact solutions, and found sooner: the gradient at model 1 tells of most alphas
-    whether they are 0 or at their upper bound.
+    The bounds are as tight as those of exact solutions, and found sooner: for most examples, the gradient at model 1
+    shows whether alpha is 0 or at its upper bound.
     """
 
     tight = TIGHT
@@ -239,7 +239,7 @@ class InteriorEngine:
         self._gradient = problem.product(best.alpha) + problem.y * best.certificate.bias - problem.linear
 
     def answers(self, constraints: RowConstraints, enough: float) -> tuple[FloatArray, None]:  # noqa: ARG002
-        """Return dual variables of an interior point per constraint, zeros where none is found; None for the biases."""
+        """Return dual variables at an interior point per constraint, zeros if none is found; None for the biases."""
         answers = np.zeros((len(constraints.places), self._problem.size))
         slack = constraints.sides * (self._values[constraints.places] - constraints.thresholds)
         for k in range(len(answers)):
@@ -253,7 +253,7 @@ class InteriorEngine:
 
 
 class PlaneSearchEngine:
-    """Finds planes of nearly least loss by a search over their weights, for linear models of many examples."""
+    """Finds linear models of nearly least loss under each row constraint, by a search over weight vectors."""
 
     tight = SEARCH_TIGHT
 
@@ -278,7 +278,7 @@ class PlaneSearchEngine:
 
 
 class WalkEngine:
-    """Follows the solution path from model 1, as the weight of a row grows, until the row's constraint is met."""
+    """Follows the path from model 1 on which a row's weight grows until the row's constraint is met."""
 
     tight = TIGHT
 
@@ -306,7 +306,7 @@ class WalkEngine:
 def plane_search_engines(problem: SvmProblem, best: Solution, rows: OutsideRows) -> list[PlaneSearchEngine]:
     """Return a list with one plane search engine if it suits the problem, else an empty list.
 
-    It suits linear kernels without ridge, with too many examples for solution paths to be fast, and few columns.
+    It suits linear kernels without ridge, few columns, and more examples than paths handle fast.
     """
     gram = open_gram(problem)
     if not isinstance(gram, LinearGram) or not isinstance(rows, LinearOutsideRows) or gram.ridge:
@@ -317,7 +317,7 @@ def plane_search_engines(problem: SvmProblem, best: Solution, rows: OutsideRows)
 
 
 def walk_engines(problem: SvmProblem, best: Solution, rows: OutsideRows) -> list[WalkEngine]:
-    """Return the engines that follow solution paths: fast ones for a linear kernel without ridge, else an exact one.
+    """Return the engines that follow paths: fast ones for a linear kernel without ridge, else an exact one.
 
     The list is empty where the problem is so large that other engines are faster, where the kernel matrix is not held
     in memory, or where the start of the path is not found.
@@ -346,7 +346,7 @@ def decision_values(problem: SvmProblem, best: Solution, rows: Matrix) -> FloatA
 class FlipSearch:
     """The search for models of least loss under constraints on given rows.
 
-    ``values`` are the decision values of model 1 on the rows, ``least`` holds bounds on the least loss of all models.
+    ``values`` are the decision values of model 1 on the rows; ``least`` has bounds on the least loss of all models.
     """
 
     def __init__(self, problem: SvmProblem, best: Solution, rows: Matrix, solver: str | SolverPlugin | None) -> None:
@@ -364,14 +364,15 @@ class FlipSearch:
         self.values = np.where(np.abs(values) <= VALUE_ROUNDING, 0.0, values)
 
     def flips(self, threshold: float) -> RowConstraints:
-        """Return one constraint per row, which requires a decision other than that of model 1 at this threshold."""
+        """Return constraints that require of each row a decision other than that of model 1 at this threshold."""
         sides = np.where(self.values - threshold >= 0.0, -1.0, 1.0)
         return RowConstraints(np.arange(len(sides)), sides, np.full(len(sides), threshold))
 
     def best_models(self, constraints: RowConstraints, enough: float = math.inf) -> ConstrainedModels:
-        """Return the best model found under each constraint; other engines are tried where its bounds are far apart.
+        """Return the best model found under each constraint, with bounds on the least loss.
 
-        Once the least loss under a constraint is proven to be at least `enough`, no further engine is tried.
+        Where the bounds are far apart, further engines are tried, unless the least loss is proven to be at least
+        `enough`.
         """
         first, *others = self._engines
         found = self.certifier.certified(constraints, *first.answers(constraints, enough))

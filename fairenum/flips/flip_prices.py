@@ -2,9 +2,9 @@
 
 Model 1, the model of least loss P*, decides a row by the side of the threshold on which its decision value lies. The
 flip price of the row is ``P / P* - 1``, where P is the least loss of all models that have the row's decision value on
-the other side or on the threshold. A *proven* price is a lower bound on it; an *attained* price is the relative loss of
-a plane that was found. Also here: the range of a row's decision value within a given loss (`value_ranges`), and the
-plane of least loss that flips one row (`flipping_plane`).
+the other side or on the threshold. A *proven* price is a lower bound on the flip price; an *attained* price is the
+relative loss of a plane that was found. This module also finds the range of a row's decision value within a given loss
+(`value_ranges`), and the plane of least loss that flips one row (`flipping_plane`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BEYOND = 1.1  # times the ceiling, up to which a loss is proven: such a proof co
 
 
 class ReusedProofs:
-    """Proven lower bounds on the loss of flipping some rows, from which bounds for similar rows are derived.
+    """Proven lower bounds on the loss of models that flip some rows, from which bounds for similar rows are derived.
 
     All rows must have the same threshold.
     """
@@ -50,7 +50,7 @@ class ReusedProofs:
         self._pushes, self._losses = np.empty(0), np.empty(0)  # side times weight, and proven losses
 
     def keep(self, constraints: RowConstraints, found: ConstrainedModels) -> None:
-        """Keep the proofs of a loss of at least `enough`, as long as there are not too many of them."""
+        """Store the models found that prove a loss of at least `enough`, as long as there are not too many."""
         some = np.flatnonzero((found.proven >= self._enough) & (found.weights > 0.0))[: MOST_PROOFS - len(self._losses)]
         places, pushes = constraints.places[some], (constraints.sides * found.weights)[some]
         self._planes = np.vstack([self._planes, self._rows.planes(places, found.alphas[some], pushes)])
@@ -59,7 +59,7 @@ class ReusedProofs:
         self._losses = np.append(self._losses, found.proven[some])
 
     def proven(self, constraints: RowConstraints) -> FloatArray:
-        """Return for each constraint the best lower bound on the loss that kept proofs give; -inf if there is none."""
+        """Return for each constraint the best lower bound on the loss that stored proofs give; -inf if none does."""
         if not len(self._losses):
             return np.full(len(constraints.places), -np.inf)
         rows, features = self._rows.features[constraints.places], self._rows.features[self._places]
@@ -120,8 +120,8 @@ def value_ranges(
 def _range_end(search: FlipSearch, side: float, eps: float) -> tuple[FloatArray, FloatArray]:
     """Return a proven bound on each row's decision value, from below (`side` -1) or above (+1), and the value attained.
 
-    The least loss P(t) of all models with ``f(x) = t`` is convex in t, and its slope is the dual variable of the row x.
-    Each tangent of P lies below P, so it reaches the allowed loss at a t beyond the end of the range: this t is a
+    The least loss P(t) of all models f with ``f(x) = t`` is convex in t, and its slope is the dual variable of the row
+    x. Each tangent of P lies below P, so it reaches the allowed loss at a t beyond the end of the range. This t is a
     proven bound, and the next point at which P and its slope are computed.
     """
     here, unit, least = search.values, search.problem.unit, search.least
@@ -174,8 +174,8 @@ def flipping_plane(
 def _plane(search: FlipSearch, alpha: FloatArray, weight: float) -> tuple[FloatArray | None, float]:
     """Return a plane's column weights, None unless the kernel is linear, and the row's decision value without the bias.
 
-    Both are computed as they were for the proven bounds: where alphas are large, column weights computed from them in
-    another way would differ.
+    Both are computed in the same way as for the proven bounds; where alphas are large, another way would give column
+    weights that differ.
     """
     problem, row, rows = search.problem, search.rows, search.outside
     support = np.flatnonzero(alpha)

@@ -1,4 +1,4 @@
-"""Ambiguity: the share of rows that some near-optimal model decides differently from model 1, from flip prices.
+"""Ambiguity, from flip prices: the share of rows that some near-optimal model decides differently from model 1.
 
 A row's flip price is proven to be at least `low` and at most `high`. At a tolerance eps of the relative loss, the row
 is *flipped* where high <= eps, *settled* where eps < low, and else *open*: an open row counts in the largest possible
@@ -23,10 +23,10 @@ from fairenum.metrics.rates import Scores, score
 
 @dataclass(frozen=True, slots=True)
 class BoundedShare:
-    """Bounds on the share of flipped rows, given that some rows are open; NaN where the share is undefined.
+    """Bounds on the share of rows whose decision can flip, as not every flip is proven or ruled out; NaN if undefined.
 
-    ``least`` and ``most`` bound it among these rows; ``lower`` and ``upper`` are confidence limits in the population
-    from which the rows are a sample.
+    ``least`` and ``most`` bound the share among these rows; ``lower`` and ``upper`` are confidence limits in the
+    population from which the rows are a sample.
     """
 
     least: FloatArray
@@ -61,7 +61,7 @@ def flippable_shares(
 ) -> Ambiguity:
     """Return shares of rows that flip within each tolerance of the relative loss, given bounds on their flip prices.
 
-    `low` and `high` are proven and attained prices of `rows`, whose groups are used and whose decisions are ignored.
+    `low` and `high` are proven and attained prices of `rows`; of `rows`, the groups are used and the decisions ignored.
     """
     least, most = (_scored(rows, flipped(prices, tolerances)) for prices in (high, low))
     return Ambiguity(
@@ -93,7 +93,8 @@ def _shares(least: Confusion, most: Confusion, confidence: float) -> BoundedShar
 def _gap(least: Scores, most: Scores, confidence: float) -> BoundedShare:
     """Return bounds on the largest minus the smallest share of flipped rows among the compared groups.
 
-    Open rows may count either way, so the confidence limits are widened by the largest share of open rows in a group.
+    A row is open if its flip is neither proven nor ruled out, and may count either way. So the confidence limits are
+    widened by the largest share of open rows in a group.
     """
     present = (least.by_group.count > 0) & least.groups.compared
     low, high = (one.by_group.selection_rate[:, present] for one in (least, most))

@@ -2,8 +2,8 @@
 
 Let f(x) be the decision value of a plane less the threshold, step(f) = 1 where f >= 0 and 0 elsewhere, and worth_j the
 weight of row j, of either sign. The objective is a weighted count of favourable decisions, ``count = sum_j worth_j
-step(f(x_j))``. Maximising it over all planes (w, b) whose loss P(w, b) on the training examples is at most L is no
-convex programme, but an upper bound is. If f(x_j) is proven to lie between low_j and high_j, then::
+step(f(x_j))``. It is to be maximised over all planes (w, b) whose loss P(w, b) on the training examples is at most L.
+This is no convex programme, but an upper bound is. If f(x_j) is proven to lie between low_j and high_j, then::
 
     step(f) <= min(1, 1 + f / |low|)        step(f) >= max(0, f / high)
 
@@ -99,7 +99,7 @@ class GroupedRows:
 class Plane:
     """A plane, given by the dual variables ``alpha`` of the examples and rows that span it; ``product`` is ``Q alpha``.
 
-    ``Q_ij = y_i y_j k(x_i, x_j)``, with the labels y and the kernel k.
+    Here ``Q_ij = y_i y_j k(x_i, x_j)``, with the labels y and the kernel k. The bias is stored elsewhere.
     """
 
     alpha: FloatArray
@@ -143,9 +143,9 @@ class CountObjective:
 
 
 class PricedPlane(NamedTuple):
-    """A plane that nearly minimises loss plus ``price`` times some quantity, described by its loss and this quantity.
+    """The loss of a plane that nearly minimises loss plus ``price`` times some quantity, and the quantity itself.
 
-    ``difference`` is the quantity, such as the sum of the rows' hinges.
+    ``difference`` is that quantity, such as the sum of the rows' hinges.
     """
 
     price: float
@@ -154,9 +154,10 @@ class PricedPlane(NamedTuple):
 
 
 class PricedSolution(NamedTuple):
-    """A plane that nearly minimises loss plus priced hinges, and a lower bound ``least`` on that minimum.
+    """A plane that nearly minimises loss plus price times the rows' hinges; ``least`` is a lower bound on that sum.
 
-    ``gradient`` is the gradient of the dual problem at the plane's dual variables; another solve may start from it.
+    `NearOptimalModels.hinges` explains the hinges. ``gradient`` is that of the dual problem at the plane's dual
+    variables; another solve may start from it.
     """
 
     plane: Plane
@@ -168,7 +169,7 @@ class PricedSolution(NamedTuple):
 class NearOptimalModels:
     """The planes whose loss is at most ``1 + eps`` times the least, and distinct rows that they may decide differently.
 
-    ``low`` and ``high`` bound each row's decision value, less the threshold, over all these planes; they are infinite
+    ``low`` and ``high`` bound each row's decision value, less the threshold, over all these planes; both are infinite
     until `bound_values` computes them. Decision values from the threshold up are favourable.
     """
 
@@ -200,8 +201,8 @@ class NearOptimalModels:
     def hinges(self, objective: CountObjective) -> tuple[FloatArray, FloatArray]:
         """Return two slopes of each row's penalty, a hinge: for values below the threshold, and for values above it.
 
-        Rows of positive worth have only the first, rows of negative worth only the second; the other is 0. Both are 0
-        where the decision is held (fixed).
+        Rows of positive worth have only the first slope, rows of negative worth only the second; the remaining slope is
+        0. Both are 0 where the decision is held (fixed).
         """
         worth = np.where(objective.held == FREE, objective.worth, 0.0)
         ends = np.abs(np.concatenate([self.low, self.high]))
@@ -213,9 +214,9 @@ class NearOptimalModels:
     def bound_values(self, objective: CountObjective, most_solves: int) -> int:
         """Bound the decision values of rows with a weight in the objective; return the number of problems solved.
 
-        Rows of positive worth need a lower bound, rows of negative worth an upper bound. Rows whose decision by model 1
-        would have to change for a larger count come first, farthest from the threshold first; then the others, nearest
-        first.
+        Rows of positive worth need a lower bound, rows of negative worth an upper bound. First come the rows whose
+        decision by model 1 would have to change for a larger count, farthest from the threshold first; then all others,
+        nearest first.
         """
         sides = -np.sign(objective.worth)
         open_ends = np.where(sides < 0.0, np.isinf(self.low), np.isinf(self.high)) & (sides != 0.0)
@@ -231,9 +232,10 @@ class NearOptimalModels:
     def _bound_value(self, row: int, side: float) -> int:
         """Bound one row's decision value f from above (`side` +1) or below (-1); return the number of problems solved.
 
-        For a price v and a target ``far``, let D be a lower bound on the minimum of ``P + v max(0, far - side f)``,
-        from weak duality. Then ``side f <= far - (D - L) / v`` for all planes whose loss P is at most L. Prices are
-        tried until the loss of the plane found has risen by about as much as allowed, where this bound is good.
+        For a price v and a target t, let D be a lower bound, from weak duality, on the minimum of the sum
+        ``P + v max(0, t - side * f)``, where P is the loss of a plane. Then ``side * f <= t - (D - L) / v`` for all
+        planes whose loss is within the limit L. This bound is good where the loss of the plane found has risen by about
+        as much as allowed; prices are tried until that is so.
         """
         size, allowed = self.problem.size, max(self.limit - self.least, ALLOWANCE * self.limit)
         length, here = max(float(self._lengths[size + row]), ROUNDING), side * float(self.values[row])
@@ -265,7 +267,7 @@ class NearOptimalModels:
         return self._solve(box, linear, None), far
 
     def shortfall(self, objective: CountObjective, values: FloatArray) -> FloatArray:
-        """Return each row's penalty, a hinge, given its decision value less the threshold."""
+        """Return each row's penalty, a hinge (see `hinges`), given its decision value less the threshold."""
         up, down = self.hinges(objective)
         return np.asarray(up * (-values).clip(min=0.0) + down * values.clip(min=0.0))
 
@@ -303,12 +305,12 @@ class NearOptimalModels:
         return PricedSolution(plane, found.point.bias, found.gradient, least)
 
     def loss(self, plane: Plane) -> float:
-        """Return min over b of the loss P(w, b), for the weights w of a plane."""
+        """Return the least loss of a plane's weights over all biases."""
         missing = self._missing(plane)
         return self._loss(plane, missing, self._best_bias(missing))
 
     def loss_at(self, plane: Plane, bias: float) -> float:
-        """Return the loss P(w, b), for the weights w of a plane and the given bias b."""
+        """Return the loss of a plane's weights with the given bias."""
         return self._loss(plane, self._missing(plane), bias)
 
     def biases(self, plane: Plane) -> tuple[float, float] | None:
@@ -373,7 +375,7 @@ def _balanced(alpha: FloatArray, y: FloatArray) -> FloatArray:
 def _farthest(excess: Callable[[float], float], inside: float, side: float) -> float:
     """Return the last point, from `inside` in the direction `side` (-1 or +1), where the convex `excess` is at most 0.
 
-    It is rounded towards `inside`.
+    The point is rounded towards `inside`.
     """
     step = 1e-3
     while excess(inside + side * step) <= 0.0:

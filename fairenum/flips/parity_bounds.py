@@ -1,7 +1,7 @@
 """Bounds on selection rates and the parity gap over *all* near-optimal SVMs, listed or not.
 
-Bounds are proven in three steps, each of which tightens those before. First, a row whose flip price is above eps is
-decided by every model within eps as model 1 decides it; only the other rows are doubtful. Second, the doubtful rows
+Bounds are proven in three steps, each of which tightens the bounds before. First, a row whose flip price is above eps
+is decided by every model within eps as model 1 decides it; only the other rows are doubtful. Second, the doubtful rows
 cannot all be decided favourably at once: the convex upper bound of `fairenum.flips.near_optimal`, called the envelope,
 bounds the difference of two groups' rates. Third, a branch and bound holds (fixes) decisions about doubtful rows one by
 one, as far as the allowed work goes (`CountMaximiser`). The decisions of every plane found on the way, with all biases
@@ -59,8 +59,9 @@ PORTION = 32  # solves of one pair of groups before the pair that matters most i
 class Node:
     """A node of the branch and bound: an objective with held (fixed) decisions, and an upper bound on its count.
 
-    ``price`` is the price of the hinges that gave the bound, ``values`` and ``gradient`` belong to the plane found for
-    it. ``key`` is minus the bound, so that the node of the largest bound comes first in a heap; ``number`` breaks ties.
+    ``price`` is the price of the rows' hinges (see `NearOptimalModels.solve`) that gave the bound; ``values`` and
+    ``gradient`` are those of the plane found with this price. ``key`` is minus the bound, so that the node of the
+    largest bound comes first in a heap; ``number`` breaks ties.
     """
 
     key: float
@@ -76,11 +77,10 @@ class Node:
 class CountMaximiser:
     """A search for the largest weighted count of favourable decisions, which may be stopped at any time.
 
-    ``objective`` computes the objective at each call, and the result is not stored: it is called for the first bound
-    and again to apply the envelope, which most searches never do. All counts are multiples of ``grid`` (0 if unknown).
-    ``observe`` is called with decisions of planes within the loss limit, one line per plane. ``bound`` is a proven
-    upper bound on the count, ``attained`` the largest count found; ``is_stalled`` says that the last call of `branch`
-    hardly narrowed the gap between the two.
+    ``objective`` is called whenever the objective is needed, in most searches only once. All counts are multiples of
+    ``grid`` (0 if unknown). ``observe`` is called with decisions of planes within the loss limit, one line per plane.
+    ``bound`` is a proven upper bound on the count, ``attained`` the largest count found; ``is_stalled`` says that the
+    last call of `branch` hardly narrowed the gap between the two.
     """
 
     objective: Callable[[], CountObjective]
@@ -137,7 +137,7 @@ class CountMaximiser:
         self.is_stalled = self.bound - self.attained > (1.0 - STALLED) * before
 
     def _settle(self) -> None:
-        """Drop nodes that cannot exceed the attained count; lower the bound to the largest bound of a node left."""
+        """Drop nodes that cannot exceed the attained count; lower the bound to the largest bound of the nodes left."""
         while self._open and self._open[0].bound <= self.attained:
             heapq.heappop(self._open)
         bound = max(self.attained, self._closed, self._open[0].bound if self._open else -math.inf)
@@ -149,7 +149,7 @@ class CountMaximiser:
     def _best_priced(
         self, models: NearOptimalModels, objective: CountObjective, price: float, near: FloatArray | None, most: int
     ) -> Node:
-        """Try up to `most` prices of the hinges; return a node with the least upper bound on the count thus proven."""
+        """Try up to `most` prices of the rows' hinges; return a node with the least upper bound that they prove."""
         upper_limit = objective.upper_limit
         bound, values, chosen = math.inf, np.empty(0), price
         inside, outside = PricedPlane(0.0, models.least, math.inf), None
@@ -191,7 +191,7 @@ class CountMaximiser:
             self._closed = max(self._closed, node.bound)
 
     def _children(self, models: NearOptimalModels, node: Node) -> list[Node]:
-        """Remove the first node; return its children, with a free decision fixed either way; none if all are fixed."""
+        """Remove the first node; return its children, which fix one more decision either way; none if all are fixed."""
         row, children = _most_doubtful(models, node), list[Node]()
         if row is None:
             self._conclude(models, node)
@@ -202,9 +202,9 @@ class CountMaximiser:
 
 
 def _first_price(models: NearOptimalModels, objective: CountObjective) -> float:
-    """Return the price of the hinges to try first: twice the allowed rise of the loss over the hinges' sum for model 1.
+    """Return a first price of the rows' hinges: twice the allowed rise of the loss, divided by model 1's sum of hinges.
 
-    The bias of model 1 is here the middle of those within the loss limit.
+    The bias of model 1 is here the middle of all biases within the loss limit.
     """
     low, high = models.biases(models.best) or (0.0, 0.0)
     short = models.shortfall(objective, models.scores(models.best) + 0.5 * (low + high)).sum()
@@ -214,8 +214,8 @@ def _first_price(models: NearOptimalModels, objective: CountObjective) -> float:
 def _most_doubtful(models: NearOptimalModels, node: Node) -> int | None:
     """Return the index of the row of least certain decision among those not fixed; None if all are fixed.
 
-    Let s be the row's hinge for the node's plane, divided by ``|worth|``. The row is that of the largest
-    ``|worth| s (1 - s)`` or, if this product is 0 for all rows, the one nearest to the threshold.
+    Let s be the row's penalty at the node's plane (`NearOptimalModels.shortfall`), divided by the row's ``|worth|``.
+    The row with the largest ``|worth| s (1 - s)`` is taken or, if all these are 0, the row nearest to the threshold.
     """
     objective, values = node.objective, node.values
     worth = np.abs(objective.worth)
@@ -251,7 +251,7 @@ class ParityBounds:
 
 
 def nested(levels: Sequence[ParityBounds]) -> list[ParityBounds]:
-    """Return the bounds for ascending tolerances eps, each tightened by those of the others.
+    """Return the bounds for ascending tolerances eps, each tightened by those for the other tolerances.
 
     Every model within a smaller eps is within a larger one, too. So what is attained at a smaller eps is attained at a
     larger one, and what is proven at a larger eps is proven at a smaller one.
@@ -270,12 +270,12 @@ def _joined(level: ParityBounds, other: ParityBounds, join: Callable[[Extent, Ex
 
 
 def _tightened(own: Extent, wider: Extent) -> Extent:
-    """Return `own` with its proven range cut to that of a larger eps, though not to less than its attained range."""
+    """Return `own` with its proven range cut to that of a larger eps, `wider`, but not below its attained range."""
     return own.but(low=min(max(own.low, wider.low), own.least), high=max(min(own.high, wider.high), own.most))
 
 
 def _widened(own: Extent, narrower: Extent) -> Extent:
-    """Return `own` with its attained range widened by that of a smaller eps."""
+    """Return `own` with its attained range widened by that of a smaller eps (`narrower`)."""
     least, most = min(own.least, narrower.least), max(own.most, narrower.most)
     return Extent(min(own.low, least), least, most, max(own.high, most))
 
@@ -300,7 +300,7 @@ class AttainedRates:
 class _RangeSearch:
     """Searches for each group's largest and smallest rate, and the largest difference in rates of each pair of groups.
 
-    Only the searches of pairs of groups that set an end of the gap's range go on to branch.
+    Of these, only the searches for pairs of groups that set an end of the gap's range go on to branch.
     """
 
     def __init__(self, rows: GroupedRows, favourable: BoolArray, doubtful: BoolArray, listed: BoolArray) -> None:
@@ -470,6 +470,6 @@ def is_tightened(numbers: int, work: float) -> bool:
 
 
 def _numbers(problem: SvmProblem, rows: int) -> int:
-    """Return how many features (linear kernel) or kernel values one solve reads, if so many doubtful rows are added."""
+    """Return how many features (linear kernel) or kernel values one solve reads if `rows` doubtful rows are added."""
     size = problem.size + 2 * rows
     return int(size * (problem.X.shape[1] if problem.kernel.name == "linear" else size))

@@ -43,7 +43,7 @@ FAILURES = (SolverBroken, AnswerRefused)
 def sharpened(
     problem: SvmProblem, gram: Gram, alpha: FloatArray, upper: FloatArray, certificate: Certificate
 ) -> tuple[Certificate, FloatArray]:
-    """Return the certificate with its upper bound replaced by that of a corrected plane, and this plane's slacks.
+    """Return the certificate with an upper bound computed from a corrected plane, and the slacks at this plane.
 
     Corrected means that free support vectors (``0 < alpha < upper``) are exactly on the margin, and that slack within
     rounding is removed by scaling the plane up.
@@ -60,7 +60,10 @@ def sharpened(
 def _refined(
     problem: SvmProblem, gram: Gram, alpha: FloatArray, upper: FloatArray, bias: float
 ) -> tuple[FloatArray, float]:
-    """Return ``Q alpha + y b`` and ``1/2 alpha'Q alpha``, corrected so that free support vectors are on the margin."""
+    """Return ``Q alpha + y b`` and ``1/2 alpha'Q alpha``, corrected so that free support vectors are on the margin.
+
+    Here b is the bias; free support vectors are the examples with ``0 < alpha < upper``.
+    """
     product, y = gram.product(alpha), problem.y
     free = np.flatnonzero((alpha > 0) & (alpha < upper))
     matrix = np.zeros((len(free) + 1, len(free) + 1))
@@ -78,8 +81,8 @@ def _refined(
 class CertifiedWorkspace:
     """A problem opened in a plugin, whose unproven solutions are checked, if necessary made exact, and certified.
 
-    A plugin with removal paths must return exact claims itself. The claims of all others are polished:
-    `fairenum.svm.polish` moves them to the exact optimum.
+    A plugin that can leave examples out along a path (`RemovesExamples`) must return exact solutions itself. The
+    solutions of all other plugins are polished: `fairenum.svm.polish` moves them to the exact optimum.
     """
 
     def __init__(self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance | None = None) -> None:
@@ -159,12 +162,12 @@ class CertifiedWorkspace:
             return self.solve(upper)
 
     def proven(self, claim: Claim, upper: FloatArray) -> Solution:
-        """Return a claim from a plugin's path as a certified solution; raise `AnswerRefused` if it is not optimal."""
+        """Return a plugin's claim (unproven solution) certified; raise `AnswerRefused` if it is not optimal."""
         self._check_form(claim, upper)
         return self._certified(read_only(claim.alpha), upper, claim.handle)
 
     def follow_path(self, work: Callable[[], T]) -> T:
-        """Return the result of a step of the plugin's path; large problems run in a thread with a time limit."""
+        """Run a step of the plugin's path and return its result; for a large problem, in a thread with a time limit."""
         return self._runner.call(work) if self.problem.size >= LARGE else self.run_plugin(work)
 
     def run_plugin(self, work: Callable[[], T]) -> T:
@@ -190,7 +193,7 @@ class CertifiedWorkspace:
         raise AnswerRefused(f"solver {self.plugin.name!r} {reason}")
 
     def _check_form(self, claim: Claim, upper: FloatArray) -> None:
-        """Refuse a claim whose alpha is not one finite number per example."""
+        """Refuse a claim (unproven solution) whose alpha is not one finite number per example."""
         alpha = getattr(claim, "alpha", None)
         if not isinstance(alpha, np.ndarray) or alpha.dtype.kind != "f" or alpha.shape != upper.shape:
             self._refuse(f"did not return one number per example ({len(upper)}); received {claim!r:.80}")
@@ -209,7 +212,7 @@ class CertifiedWorkspace:
             self._refuse(f"broke y'alpha = 0 by {imbalance:.2g}; allowed {limit:.2g}")
 
     def _check_shortfall(self, claim: Claim, solution: Solution) -> None:
-        """Refuse a claim whose objective is far from the optimum, even though polishing has repaired it."""
+        """Refuse a claim (unproven solution) whose objective was far from the optimum before it was made exact."""
         best = self.problem.objective(solution.alpha)
         short = best - self.problem.objective(np.clip(claim.alpha, 0.0, solution.upper))
         if best and abs(short) > self.tolerance.claim * abs(best):
@@ -219,7 +222,7 @@ class CertifiedWorkspace:
             )
 
     def _polished(self, claim: Claim, upper: FloatArray) -> Solution:
-        """Return the exact optimum, found from the claim or, if that fails, from scratch."""
+        """Return the exact optimum, found from the claim (unproven solution) or, if that fails, from scratch."""
         try:
             return self._polished_from(np.clip(claim.alpha, 0.0, upper), claim, upper)
         except (PathStuck, AnswerRefused):
@@ -247,7 +250,7 @@ class CertifiedRemoval:
 
     @property
     def bound(self) -> float:
-        """The plugin's upper bound on the optimal objective once the example's own upper bound is lowered."""
+        """The plugin's upper bound on the optimal objective of the problem with the example's bound lowered."""
         return self._removal.bound
 
     def tighten(self, below: float) -> Solution | None:
@@ -260,7 +263,7 @@ class CertifiedRemoval:
 
 
 class SolveOnDemand:
-    """A `Removal` for plugins without paths: one solve, unless a bound by weak duality makes it needless."""
+    """A `Removal` for plugins without paths: one solve, unless a weak-duality bound shows that none is needed."""
 
     __slots__ = ("_parent", "_upper", "_workspace", "bound")
 
@@ -279,7 +282,7 @@ class SolveOnDemand:
 
 
 class ReplaceableWorkspace(CertifiedWorkspace):
-    """A problem opened in a plugin and, once the plugin has failed, in the fallback solver from then on."""
+    """A problem opened in a plugin and, once the plugin has failed, in the fallback solver."""
 
     def __init__(
         self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance, fallback: SolverPlugin, run: SolverRun
@@ -350,11 +353,11 @@ class ReplaceableRemoval:
 
     @property
     def bound(self) -> float:
-        """The smallest upper bound so far on the optimal objective once the example's own upper bound is lowered."""
+        """The smallest upper bound so far on the optimal objective of the problem with the example's bound lowered."""
         return self._removal.bound
 
     def tighten(self, below: float) -> Solution | None:
-        """Work on the problem; return its solution, or None as soon as `bound` is less than `below`."""
+        """Continue to solve the problem; return its solution, or None as soon as `bound` is less than `below`."""
         if self._removal is self._on_demand:
             return self._on_demand.tighten(below)
         try:

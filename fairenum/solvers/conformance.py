@@ -61,7 +61,7 @@ class Case:
 
     @property
     def is_ordinary(self) -> bool:
-        """Whether cost and kernel values are so small that a solver must reach the optimum and not give up before."""
+        """Whether cost and kernel values are so small that a solver must reach the optimum rather than give up."""
         problem = self.problem
         lengths = problem.kernel(problem.X, problem.X).diagonal()
         return bool(problem.cost.max() <= ORDINARY_COST and lengths.max() <= ORDINARY_LENGTH)
@@ -69,7 +69,7 @@ class Case:
 
 @lru_cache(maxsize=4)
 def conformance_cases(sizes: tuple[int, ...] = SIZES, seed: int = 0, thorough: bool = False) -> tuple[Case, ...]:
-    """Return the cases: for each kind of data and size, two pairs of kernel and cost, or all pairs if `thorough`."""
+    """Return test cases: for each kind of data and size, two pairs of kernel and cost, or all pairs if `thorough`."""
     return tuple(_cases(sizes, seed, thorough))
 
 
@@ -293,7 +293,7 @@ def answers_are_proven(exam: Examination) -> None:
 
 
 def ordinary_problems_are_finished(exam: Examination) -> None:
-    """Check that, on a case of ordinary cost, the plugin does not stop at a limit of its own before the optimum."""
+    """Check that, on a case of ordinary cost, the plugin does not stop before the optimum, at a limit of its own."""
     if exam.case.is_ordinary:
         claim = exam.plugin.open(exam.problem, TOLERANCE).solve(exam.problem.upper)
         assert claim.finished, "the plugin gave up with finished=False on a problem of ordinary cost"
@@ -333,7 +333,7 @@ def examples_without_weight_can_go(exam: Examination) -> None:
 
 
 def removal_paths_arrive(exam: Examination) -> None:
-    """Check that the plugin's paths to a lower upper bound, if any, bound the objective and end where `solve` does."""
+    """Check that paths which lower an upper bound, if there are any, end where `solve` does and bound the objective."""
     if not exam.workspace.removes:
         return
     slip = TOLERANCE.gap * exam.objective

@@ -1,8 +1,8 @@
 """Solver plugins run in a separate process, where they may hang, crash or print without harm.
 
 Requests and answers are pickles on the standard input and output of the process; what the plugin itself prints goes to
-standard error. The process works on copies of the data and can be killed at any time. It ends with its parent or, if
-the plugin never returns, by its own timer.
+standard error. The process works on copies of the data and can be killed at any time. It ends when its parent ends or,
+if the plugin never returns, by its own timer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ENDED = (EOFError, OSError, ValueError, pickle.UnpicklingError)  # errors of rea
 
 @dataclass(slots=True, eq=False)
 class SolverRun:
-    """The limits that a run sets to its solvers, and the solvers that failed in it.
+    """The limits that a run of the program sets to its solvers, and the solvers that failed in this run.
 
     `seconds` limits one call of any solver but the native one (None: the default of `Tolerance`); `fallback` names the
     solver that takes over on a failure. `lapses` maps names of failed solvers to their errors, `isolated` maps names of
@@ -81,7 +81,7 @@ def current_run() -> SolverRun:
 
 @contextmanager
 def solver_run(svm: SvmSettings) -> Iterator[SolverRun]:
-    """Make a run with the limits of some settings current for the enclosed work; within another run, keep that one."""
+    """Apply the solver limits of some settings to the enclosed work; if it is within another run, keep that run's."""
     if (outer := _CURRENT.get()) is not None:
         yield outer
         return
@@ -124,7 +124,7 @@ class PluginRunner:
     def call_uninterrupted(self, work: Callable[[], T]) -> T:
         """Return the result of plugin code, run where Ctrl-C cannot reach it.
 
-        A `KeyboardInterrupt` is then an error of the plugin's own.
+        So a `KeyboardInterrupt` can only come from the plugin itself, and counts as its error.
         """
         try:
             return self.call_here(work)
@@ -197,7 +197,7 @@ class IsolatedSolver:
 class IsolatedWorkspace:
     """A problem opened in the separate process; of a workspace's methods it offers `solve` only.
 
-    Handles (a solver's own data on a solution) stay in the process that made them: a start is sent without its handle.
+    Handles (a solver's own data on a solution) stay in the process that made them; they are never sent with a solution.
     """
 
     _numbers = itertools.count()
@@ -209,7 +209,7 @@ class IsolatedWorkspace:
         self._opened_process()
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
-        """Return the plugin's claim for some upper bounds."""
+        """Return the plugin's claim (unproven solution) for some upper bounds."""
         process, start = self._opened_process(), start and replace(start, handle=None)
         closed = tuple(self._solver.closed)
         self._solver.closed.clear()
@@ -307,7 +307,7 @@ class _PluginServer:
         self._workspaces[opening.number] = workspace, opening, checksum
 
     def _solve(self, request: SolveRequest) -> object:
-        """Return the plugin's claim without its handle; anything that is not a claim is returned as a short text."""
+        """Return the plugin's claim (unproven solution) without its handle; anything else becomes a short text."""
         for number in request.closed:
             self._workspaces.pop(number, None)
         workspace, opening, checksum = self._workspaces[request.number]

@@ -37,7 +37,7 @@ class Tolerance:
     gap
         Largest relative duality gap of an accepted solution.
     claim
-        How far from the optimum the objective of a claim may be that the plugin calls finished, as a share of the
+        Largest error in the objective of a claim (unproven solution) that the plugin calls finished, as a share of the
         optimum, before fairenum makes the claim exact.
     feasibility
         Largest violation of the bounds of alpha or of ``y'alpha = 0``, as a share of the largest upper bound, before
@@ -65,9 +65,9 @@ class SolverWorkspace(Protocol):
 
 
 class Removal(Protocol[Answer_co]):
-    """The solution, in progress, of a problem in which one example's upper bound is lowered.
+    """A solve in progress, of a problem in which one example's upper bound is lowered; it may be abandoned.
 
-    An upper bound on the optimal objective of that problem is known from the start, and only falls.
+    An upper bound on the optimal objective of this problem is known from the start, and only falls.
     """
 
     @property
@@ -75,31 +75,31 @@ class Removal(Protocol[Answer_co]):
         """The smallest upper bound so far on the optimal objective of the problem."""
 
     def tighten(self, below: float) -> Answer_co | None:
-        """Work on the problem; return its solution, or None as soon as `bound` is less than `below`."""
+        """Continue to solve the problem; return its solution, or None as soon as `bound` is less than `below`."""
 
 
 @runtime_checkable
 class RemovesExamples(Protocol):
     """A workspace that can lower one example's upper bound faster than by `solve`.
 
-    Its claims must be exact to rounding and, among several optima, the canonical one (`SvmProblem.tie_weights`): they
-    are certified as they are, not made exact by `fairenum.svm.polish`.
+    Its claims (unproven solutions) must be exact to rounding and, among several optima, the canonical one
+    (`SvmProblem.tie_weights`): they are certified as they are, not made exact by `fairenum.svm.polish`.
     """
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal[Claim]:
-        """Return a `Removal` that lowers one example's bound to `upper`, which is less than its alpha in the parent."""
+        """Return a `Removal` that lowers an example's bound to `upper`, which is below its alpha in the parent."""
 
 
 @runtime_checkable
 class AdmitsExamples(Protocol):
     """A workspace that can readmit a left-out example faster than by `solve`.
 
-    Its claims must be exact to rounding: they are certified as they are, not made exact by `fairenum.svm.polish`. Among
-    several optima any will do.
+    Its claims (unproven solutions) must be exact to rounding: they are certified as they are, not made exact by
+    `fairenum.svm.polish`. Among several optima any will do.
     """
 
     def admit(self, parent: Solution, example: int, upper: float) -> Claim:
-        """Return an optimum for the parent's upper bounds, with the example's bound raised from 0 to `upper`."""
+        """Return an optimum for the parent's upper bounds, but with the example's bound raised from 0 to `upper`."""
 
 
 @runtime_checkable

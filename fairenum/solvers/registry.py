@@ -63,14 +63,14 @@ def list_solvers(entry_points: Iterable[EntryPoint] | None = None) -> tuple[Solv
 
 @cache
 def solver_version(name: str) -> SolverVersion:
-    """Return the name of a solver, its version and those of its backends, as documents record them."""
+    """Return a solver's name, its version and the versions of its backends, in the form that documents record."""
     entries = SOLVERS.entries(None)
     info = next(_info(entry, entries) for entry in entries if entry.name == name)
     return SolverVersion(name, info.provider, info.version, dict(info.backends))
 
 
 def load_solver(name: str, entry_points: Iterable[EntryPoint] | None = None) -> SolverPlugin:
-    """Return the plugin of that name with its default options, ready to be opened."""
+    """Return the plugin called `name` with its default options, ready to be opened."""
     plugin = SOLVERS.load(name, entry_points)
     _check_requirements(plugin)
     return plugin

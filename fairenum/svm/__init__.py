@@ -1,4 +1,4 @@
-"""Solution of the SVM's quadratic programme: interior point, active sets, parametric paths and certificates.
+"""Methods that solve an SVM's dual problem: interior points, active sets, parametric paths and certificates.
 
-Nothing here depends on plugins or on the enumeration of models; every solution is exact up to rounding.
+Nothing here depends on plugins or on the enumeration of models; solutions are exact up to rounding.
 """

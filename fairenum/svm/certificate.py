@@ -1,4 +1,4 @@
-"""Computation of weak-duality certificates (see `SvmProblem.judge`), compiled because every solution gets one."""
+"""Weak-duality certificates, which prove how near a solution is to the optimum (`SvmProblem.judge`); compiled."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def total_of(numbers: FloatArray) -> float:
 
 @in_any_order
 def weight_before(kinks: FloatArray, weights: FloatArray, place: float) -> float:
-    """Return the total weight of those kinks of a piecewise linear function that are less than `place`."""
+    """Return the total weight of the kinks below `place`; a kink's weight is the rise of a function's slope there."""
     total = 0.0
     for i in range(len(kinks)):
         total += weights[i] if kinks[i] < place else 0.0
@@ -89,7 +89,7 @@ def crossing(kinks: FloatArray, weights: FloatArray, slope: float, level: float)
 
 @inner
 def interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
-    """Return what `bias_interval` returns, as a function that compiled code can call; kinks near `guess` come first."""
+    """Return the interval of biases of least loss, as `bias_interval` does, but callable from compiled code."""
     flat = LEVEL * max(total_of(weights), TINY)
     reach = NEAR * math.sqrt(dot(kinks, kinks) / len(kinks))
     near, heights = some(kinks, weights, guess - reach, guess + reach)
@@ -104,9 +104,9 @@ def interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float
 def bias_interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
     """Return the least and the largest bias b that minimise the loss ``sum_i weights_i max(0, y_i (kinks_i - b))``.
 
-    As b rises, the slope of this loss begins at ``-target`` (`target` is the total weight of the examples with label
-    +1) and rises by ``weights_i`` at ``kinks_i``. The search for the zero of the slope begins near the bias `guess`; a
-    wrong guess costs time and changes nothing.
+    As b rises, the slope of this loss begins at ``-target``, where `target` is the total weight of the examples with
+    label ``y_i = +1``, and rises by ``weights_i`` at ``kinks_i``. The search for the zero of the slope begins near the
+    bias `guess`; a wrong guess costs time and changes nothing.
     """
     return interval(kinks, weights, target, guess)
 
@@ -141,12 +141,12 @@ def child_bounds(
     used: Copies, floor: Copies, cost: FloatArray, alpha: FloatArray, upper: FloatArray, slack: FloatArray,
     bound: float, best: float, tie: float,
 ) -> tuple[IntArray, Copies, FloatArray]:  # fmt: skip
-    """Return the examples that may lose a copy, their present copies, and a bound on each optimum after the loss.
+    """Return the examples that may lose a copy, their numbers of copies, and a bound on the optimum without that copy.
 
     `used` and `floor` are each example's present and least number of copies (identical rows). The bound for an example
-    is the present `bound` minus the example's slack times the decrease of its upper bound. All three arrays are
-    sorted by these bounds, highest first; bounds that differ by less than `tie` count as equal, and then smaller alpha
-    comes first.
+    is the present `bound` minus the example's slack times the decrease of its upper bound. All three arrays are sorted
+    by bound, highest first. Bounds whose distances from `best` round to the same multiple of `tie` count as equal; of
+    these, examples of smaller alpha come first.
     """
     (examples,) = (used > floor).nonzero()
     copies = used[examples]

@@ -1,8 +1,8 @@
-"""Compilation of the numba loops in separate processes while a table is read, on the first run on a computer.
+"""Compile the numba loops in separate processes while a table is read, the first time that the program runs.
 
-This process compiles the interior point method, which is needed first. A second process compiles `path_loop`, a third
-one, of lower priority, `fast_walk_loop`, which is needed last. This module imports little, so that
-the other two processes start early.
+The main process compiles the interior point method, which is needed first. A second process compiles `path_loop`; a
+third one, of lower priority, compiles `fast_walk_loop`, which is needed last. This module imports little, so that the
+other two processes start early.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def begin() -> None:
 
 
 def call_loop() -> None:
-    """Call `path_loop.run` once with its usual argument types, which compiles it and nothing else."""
+    """Call `path_loop.run` once with its usual argument types, only to have it compiled."""
     _smallest()[2].recompute()
 
 
 def call_walk() -> None:
-    """Call `fast_walk_loop.walk` once with its usual argument types, which compiles it and nothing else."""
+    """Call `fast_walk_loop.walk` once with its usual argument types, only to have it compiled."""
     problem, gram, state = _smallest()
     FastWalk(problem, gram, state, 0.0).across(np.ones(1), 1.0, 1.0, np.inf)  # ends at once, as the margin is empty
 

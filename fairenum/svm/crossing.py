@@ -1,15 +1,15 @@
-"""The best linear models among those that put a given row on the decision threshold, for tables of many examples.
+"""Search for the best linear model that has a given row exactly on the decision threshold, in tables of many examples.
 
-The search is over the weight vector, which is short, rather than alpha; the bias is what puts the row on the threshold.
-The hinge loss is smoothed within a width that shrinks in stages. With ``short`` for how far an example falls short of
-its margin, and ``t = alpha / upper`` for its share, the smoothed hinge of a stage is::
+The search is over the weight vector, which is short, rather than alpha; the bias is the one that puts the row on the
+threshold. The hinge loss is smoothed within a width that shrinks in stages. With ``short`` for how far an example falls
+short of its margin, and ``t = alpha / upper`` for its share, the smoothed hinge of a stage is::
 
     max over 0 <= t <= 1 of  t short - width (t - t_before)^2
 
 where t_before is the share that the previous stage found (the proximal point method on the dual). Newton's method
 solves each smooth problem. The shares t are feasible for the dual, so every step proves a lower bound on the loss.
 Examples far from the margin keep their share at 0 or 1. At the end an interior point is computed for the row and the
-few examples for which 0 or 1 is in doubt; examples whose 0 or 1 then turns out to be wrong are added to these.
+few examples whose share is in doubt; if other shares then turn out to be wrong, their examples are added to these.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Examples:
 
 
 class Crossing:
-    """Search for the best linear models that put given rows on the threshold, starting from a trained model."""
+    """Searches from one trained linear model, each for the best model that has a given row on the threshold."""
 
     def __init__(self, problem: SvmProblem, gram: LinearGram, alpha: FloatArray, bias: float, least: float) -> None:
         y, upper, rows = problem.y, problem.upper, signed_rows(gram)
@@ -130,7 +130,7 @@ class Crossing:
     def _start(self, row: FloatArray, threshold: float) -> Point:
         """Return a plane found before, moved so that the row is on the threshold.
 
-        It is the plane with the least loss after the move, as a quadratic model of the loss estimates it.
+        Of all planes found before, it is the one with the least loss after the move, by a quadratic estimate.
         """
         bordered = np.append(row, 1.0)
         way = cho_solve(self._stiffness, bordered)
@@ -172,7 +172,8 @@ class _Search:
     def _solved_for_those_in_doubt(self, point: Point, size: int) -> Point:
         """Return the plane solved for the `size` examples nearest to the margin, all other shares fixed at 0 or 1.
 
-        Examples whose fixed share turns out to be wrong are added, and the problem is solved again.
+        Examples whose fixed share turns out to be wrong join these, and the problem is solved again, a few times at
+        most.
         """
         also, least = NOBODY, np.inf
         for _ in range(TRIES):
@@ -194,7 +195,7 @@ class _Search:
         return self.attained - self.proven <= CLOSE * self._least
 
     def _solved(self, some: Examples, point: Point) -> Point:
-        """Return the plane that an interior point method finds for some examples and the row as one more example."""
+        """Return the plane that an interior point method finds for some examples, with the row as one more example."""
         rows, y = stacked([some.rows, self._side * self._row[None]]), np.append(some.y, self._side)
         upper = np.append(some.upper, NO_LIMIT * (abs(some.balance) + float(some.upper.sum())))
         linear = np.append(some.linear, self._side * self._threshold) - times(rows, some.push)
@@ -235,9 +236,9 @@ class _Search:
         return Point(weights, bias, result)
 
     def _spanned(self, some: Examples, shares: FloatArray) -> FloatArray:
-        """Return the weighted sum of examples and row for given shares; set `proven` to the lower bound these prove.
+        """Return the weight vector for given shares, and set `proven` to the lower bound on the loss that they prove.
 
-        The row's weight is the one that makes ``y'alpha = 0``; if its sign is wrong, `proven` is -inf.
+        The row has the weight that makes ``y'alpha = 0``; if this weight has the wrong sign, `proven` is -inf.
         """
         alpha = some.upper * shares
         balance = some.balance + float(alpha @ some.y)

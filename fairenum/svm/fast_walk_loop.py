@@ -3,9 +3,9 @@
 It costs a third of the exact walk in `fairenum.svm.walks`. Many rows need a walk, and no result has to be canonical or
 exact, since all are certified by weak duality. So ties are broken by a tiny perturbation of the linear term, linear
 systems are not refined at every breakpoint, and only examples near the margin are checked at each step. All examples
-are checked once the near ones have moved as far, in total, as the distance that counts as near: by then others may have
-reached the margin. If one has passed it unnoticed, the walk returns to its last full check and then checks more
-examples at each step. A walk that rounding keeps from its end returns LOST, and the exact walk replaces it.
+are checked once the near ones have moved as far, in total, as the distance that counts as near, since by then others
+may have reached the margin. If one has passed the margin unnoticed, the walk returns to its last full check, and from
+there checks more examples at each step. A walk that rounding keeps from its end returns LOST.
 
 Compiled files share no code: numba looks for changes in one file alone.
 """
@@ -35,7 +35,7 @@ PASSED = 1e-7  # of the margin: an example this far past it counts as having pas
 
 
 class Rows(NamedTuple):
-    """Constant data of a walk: the signed features of all examples, and one number per example in each vector.
+    """Constant data of a walk: each example's features times its label, and vectors with one number per example.
 
     ``shifted`` is the linear term with ties broken, ``squares`` are the squared lengths of the examples. Distances from
     the margin are divided by ``scale`` to be comparable: the longer an example, the more it moves with the plane.
@@ -54,10 +54,11 @@ class Rows(NamedTuple):
 class State(NamedTuple):
     """Everything that a walk changes in place.
 
-    ``numbers`` has the bias, how far the added row falls short of its margin, the dual objective and the row's weight;
-    ``size`` holds the number of examples on the margin. The last four have spare room: ``examples`` are those on the
-    margin, ``inverse`` is the inverse of their bordered matrix (`path_loop.Margin`), ``row_border`` the row's column of
-    that matrix, and ``rates`` are the changes of bias and of these examples' alpha per unit of the row's weight.
+    ``alpha``, ``gradient`` and ``side`` are those of an `ActiveSet`, ``plane`` is the weight vector. ``numbers`` has
+    the bias, how far the added row falls short of its margin, the dual objective and the row's weight. ``size`` holds
+    the number of examples on the margin, and ``examples`` lists them. ``inverse`` is the inverse of their bordered
+    matrix (`path_loop.Margin`), ``row_border`` the column that the row would add to this matrix. ``rates`` are the
+    changes of the bias and of these examples' alpha per unit of the row's weight. The last four arrays have spare room.
     """
 
     alpha: FloatArray
@@ -91,11 +92,11 @@ class NearExamples(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Vectors for intermediate results, so that the loop allocates nothing.
+    """Buffers for intermediate results, so that the loop allocates nothing.
 
-    ``plane_rates`` is the rate of change of the weight vector, ``features`` are the signed features of one example.
-    ``border``, ``hull`` and ``line`` are one example's column of the bordered matrix, its coefficients in the affine
-    hull of the margin set, and its row of the inverse.
+    ``plane_rates`` is the rate of change of the weight vector, ``features`` are one example's features times its label.
+    ``border``, ``hull`` and ``line`` are one example's column of the bordered matrix (`path_loop.Margin`), its
+    coefficients in the affine hull of the margin set, and its row of the inverse.
     """
 
     plane_rates: FloatArray
@@ -106,7 +107,7 @@ class Scratch(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The added row times its label, that label (`side`), the loss to prove, and the distance that counts as near."""
+    """Input of a walk: the added row times its label `side`, the loss to prove, and how far from the margin is near."""
 
     row: FloatArray
     side: float
@@ -152,7 +153,7 @@ def products(rows: Rows, some: IntArray, size: int, plane: FloatArray, result: F
 
 @in_any_order
 def add_rows(rows: Rows, some: IntArray, weights: FloatArray, size: int, plane: FloatArray) -> None:
-    """Add a weighted sum of some examples' signed features to the vector `plane`, in place."""
+    """Add a weighted sum of some examples' features, each times its label, to the vector `plane`, in place."""
     table, (values, columns, starts), width = rows.table, rows.nonzeros, len(plane)
     for p in range(size):
         i, weight = some[p], weights[p]
@@ -166,7 +167,7 @@ def add_rows(rows: Rows, some: IntArray, weights: FloatArray, size: int, plane: 
 
 @in_any_order
 def multiply(inverse: FloatArray, size: int, right: FloatArray, sign: float, result: FloatArray) -> None:
-    """Write `sign` times the product of a matrix's leading block, `size` square, and a vector into `result`."""
+    """Write ``sign * M right`` into `result`, where M is the first `size` rows and columns of the matrix `inverse`."""
     for p in range(size):
         total = 0.0
         for q in range(size):
@@ -184,7 +185,7 @@ def put_on_bound(rows: Rows, state: State, nearby: NearExamples, i: int, falls: 
 
 @in_any_order
 def add_square(inverse: FloatArray, line: FloatArray, share: float, size: int) -> None:
-    """Add ``share * line line'`` to the leading block, `size` square, of a matrix."""
+    """Add ``share * line line'`` to the first `size` rows and columns of the matrix `inverse`, in place."""
     for p in range(size):
         weight = share * line[p]
         for q in range(size):
@@ -193,7 +194,7 @@ def add_square(inverse: FloatArray, line: FloatArray, share: float, size: int) -
 
 @inner
 def write_row(rows: Rows, i: int, result: FloatArray) -> None:
-    """Write the signed features of an example into `result`."""
+    """Write an example's features, times its label, into `result`."""
     table, (values, columns, starts) = rows.table, rows.nonzeros
     for k in range(len(result)):
         result[k] = table[i, k] if len(starts) == 0 else 0.0
@@ -204,9 +205,9 @@ def write_row(rows: Rows, i: int, result: FloatArray) -> None:
 
 @inner
 def enter(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: int, row: FloatArray) -> bool:
-    """Add example i to those on the margin; return False if these are too many or have i in their affine hull.
+    """Let example i join the margin set; return False if this set is full or has i in its affine hull.
 
-    The coefficients of i in that hull are in ``scratch.hull`` afterwards.
+    Afterwards, ``scratch.hull`` holds the coefficients of i in the hull. `row` is the added row of the walk.
     """
     size, inverse, rates, row_border, border, hull = (
         state.size[0], state.inverse, state.rates, state.row_border, scratch.border, scratch.hull
@@ -233,7 +234,7 @@ def enter(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: i
 
 @inner
 def leave(state: State, scratch: Scratch, position: int) -> None:
-    """Take the example at a position out of the list of those on the margin; the last one moves to that position."""
+    """Take the example at a position out of the list of the margin set; the last example moves to that position."""
     k, inverse, rates, size, line = position + 1, state.inverse, state.rates, state.size[0], scratch.line
     if size > 1:  # an empty margin set has no inverse, and the walk ends
         for p in range(size + 1):
@@ -256,7 +257,7 @@ def exchange(rows: Rows, state: State, i: int, hull: FloatArray) -> int:
     """Move alpha along an affine dependence until one example reaches a bound; return the position of that example.
 
     Example i is an affine combination, with coefficients `hull`, of the examples on the margin. The position is that in
-    their list, or the length of the list if i itself reaches its other bound.
+    the list of these examples, or the length of the list if i itself reaches its other bound.
     """
     alpha, examples, upper, toward, size = state.alpha, state.examples, rows.upper, state.side[i], state.size[0]
     length, position = upper[i], size
@@ -273,7 +274,7 @@ def exchange(rows: Rows, state: State, i: int, hull: FloatArray) -> int:
 
 @inner
 def put_on_margin(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: int, row: FloatArray) -> bool:
-    """Let example i join those on the margin, replace one or go to its other bound; False if rounding prevents it."""
+    """Let example i join the margin set, replace a member or go to its other bound; False if rounding prevents it."""
     nearby.gradient[nearby.positions[i]] = 0.0
     if enter(rows, state, nearby, scratch, i, row):
         return True
@@ -290,7 +291,7 @@ def put_on_margin(rows: Rows, state: State, nearby: NearExamples, scratch: Scrat
 def refine(rows: Rows, state: State, scratch: Scratch, linear: FloatArray) -> None:
     """Correct the rounding errors of weight vector, bias and alpha, in place, for the linear term `linear`.
 
-    Afterwards each example i in the margin set is at its margin, ``linear_i``; other alpha stay the same.
+    Afterwards each example i in the margin set is at its margin, ``linear_i``; all other alpha stay the same.
     """
     examples, size, numbers, alpha, y = state.examples, state.size[0], state.numbers, state.alpha, rows.y
     short, answer = scratch.border, scratch.hull
@@ -308,7 +309,7 @@ def refine(rows: Rows, state: State, scratch: Scratch, linear: FloatArray) -> No
 
 @inner
 def check_all(rows: Rows, state: State, near: float, nearby: NearExamples) -> int:
-    """Put the examples near the margin into `nearby`; return their number, or -1 if one has passed the margin."""
+    """Put the examples near the margin into `nearby`; return their number, or -1 if any has passed the margin."""
     count, gradient, side, bias, n = 0, state.gradient, state.side, state.numbers[BIAS], len(state.side)
     y, shifted, scale = rows.y, rows.shifted, rows.scale
     products(rows, nearby.every, n, state.plane, gradient)
@@ -390,7 +391,7 @@ def move(state: State, nearby: NearExamples, count: int, plane_rates: FloatArray
 def step(
     rows: Rows, state: State, task: Task, nearby: NearExamples, scratch: Scratch, count: int
 ) -> tuple[float, bool]:
-    """Take the step to the next breakpoint; return the largest gradient change (see `move`), and True for success."""
+    """Step to the next breakpoint; return the largest change of a gradient (see `move`), and True for success."""
     row, numbers, rates, speeds, width, plane_rates = (
         task.row, state.numbers, state.rates, nearby.speeds, len(task.row), scratch.plane_rates
     )  # fmt: skip
@@ -420,7 +421,7 @@ def step(
 def full_check(
     rows: Rows, state: State, checked: State, task: Task, nearby: NearExamples, scratch: Scratch, reach: float
 ) -> tuple[int, float]:
-    """Check all examples, and restore the state of the last successful check if one has passed the margin unnoticed.
+    """Check all examples; if one has passed the margin unnoticed, restore the state of the last successful check.
 
     Returns the number of examples near the margin (-1 if even the restored state fails), and the distance within which
     examples count as near from now on.

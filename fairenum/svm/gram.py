@@ -1,4 +1,4 @@
-"""Access to the matrix ``Q`` of a problem: from signed features, as a full matrix, or by rows computed on demand.
+"""Access to the matrix ``Q`` of a problem: by features times labels, as a full matrix, or by rows computed on demand.
 
 With a linear kernel and fewer columns (d) than examples (n), Q is not formed: with ``Z_i = y_i x_i``, ``Q = Z Z' +
 ridge I`` needs n x d numbers, and products skip zeros where most numbers are 0, as in encoded categories. Otherwise Q
@@ -135,9 +135,10 @@ class Anchors:
         self._known: deque[Anchor] = deque(maxlen=ANCHORS)
 
     def _nearest(self, alpha: FloatArray) -> tuple[Anchor, IntArray]:
-        """Return the anchor (an alpha with known ``Q alpha``) that differs in the fewest examples, and these examples.
+        """Return the anchor that differs from `alpha` in the fewest examples, and these examples.
 
-        If no anchor is near the given alpha, a new one is made from it, and no example differs.
+        An anchor is an alpha with known ``Q alpha``. If none is near, a new one is made from `alpha`, and no example
+        differs.
         """
         support = np.flatnonzero(alpha)
         best, differs = NOTHING, support
@@ -154,7 +155,7 @@ class Anchors:
         return anchor
 
     def _reached(self, alpha: FloatArray, anchor: Anchor, differs: IntArray) -> Anchor:
-        """Return an anchor for an alpha, computed from a known anchor and the examples in which the two differ."""
+        """Return an anchor for `alpha`, computed from another anchor and the examples in which the two differ."""
         from fairenum.svm.path_loop import add_precisely
 
         known, high, low = (part if len(part) else np.zeros(len(alpha)) for part in anchor)
@@ -170,7 +171,7 @@ class Anchors:
         return reached.high + reached.low
 
     def ready(self, alpha: FloatArray, examples: IntArray) -> Anchor:
-        """Return an anchor near `alpha`, with the rows of Q that are needed loaded into the table.
+        """Return an anchor (an alpha with known ``Q alpha``) near `alpha`, after loading rows of Q into the table.
 
         These are the rows of `examples` and of the examples whose alpha differs between `alpha` and the anchor.
         """
@@ -211,7 +212,7 @@ class Gram(Protocol):
 
     @property
     def anchors(self) -> Anchors | None:
-        """The known products ``Q alpha`` from which others are computed; None if the table has all rows."""
+        """Known products ``Q alpha``, from which those of other alpha are computed; None if the table has all rows."""
 
     @property
     def lock(self) -> AbstractContextManager[object]:
@@ -227,7 +228,7 @@ class Gram(Protocol):
         """Return ``Q[rows][:, columns]``."""
 
     def restrict(self, rows: IntArray) -> Gram:
-        """Return the Gram of some examples, given by sorted indices; its table has the rows of all of them."""
+        """Return the Gram of some examples, given by sorted indices; its table has the rows of all these examples."""
 
 
 class _Held:
@@ -253,9 +254,9 @@ class _KernelGram:
 
 
 class LinearGram(_Held):
-    """``Q = Z Z' + ridge I`` from the signed features Z, whose rows are ``y_i (x_i - centre)``.
+    """The matrix ``Q = Z Z' + ridge I`` of a linear kernel, held as Z, whose rows are ``y_i (x_i - centre)``.
 
-    Centring the features changes only the bias, since ``y'alpha = 0``, and columns far from 0 no longer cost digits.
+    Centring changes only the bias, since ``y'alpha = 0``. It keeps columns far from 0 from losing digits to rounding.
     """
 
     is_matrix = False
@@ -277,10 +278,10 @@ class LinearGram(_Held):
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
     def bias_offset(self, alpha: FloatArray) -> float:
-        """Return what to add to the bias for centred features to get the problem's: ``-w'centre`` for the weights w.
+        """Return what to add to the bias for centred features to get the bias for the problem's own: ``-w'centre``.
 
-        This is a small difference of large sums, in which even the rounding error of ``y'alpha`` counts, so it is
-        computed in extended precision.
+        Here w is the weight vector. The offset is a small difference of large sums, in which even the rounding error of
+        ``y'alpha`` counts, so it is computed in extended precision.
         """
         return -float(alpha.astype(np.longdouble) @ self._moves)
 
@@ -370,7 +371,7 @@ _OPENED: WeakKeyDictionary[SvmProblem, Gram] = WeakKeyDictionary()
 
 
 def open_gram(problem: SvmProblem) -> Gram:
-    """Return a problem's matrix Q in the form that is cheapest; refuse too many examples or too large kernel values."""
+    """Return a problem's matrix Q in the cheapest form; refuse too many examples and too large kernel values."""
     if problem not in _OPENED:
         _OPENED[problem] = _choose(problem)
     return _OPENED[problem]
@@ -409,9 +410,9 @@ def _made(problem: SvmProblem) -> Gram:
 
 
 def needed_alpha(gram: Gram, linear: FloatArray) -> float:
-    """Return the scale of alpha: largest absolute entry of `linear` over mean diagonal entry of Q.
+    """Return the scale of alpha: the largest absolute entry of `linear`, divided by the mean diagonal entry of Q.
 
-    An example of average squared length would reach the largest margin by this alpha alone.
+    With this alpha alone, an example of average squared length would reach the largest margin.
     """
     return float(np.abs(linear).max()) / max(float(gram.diagonal.mean()), 1e-300)
 
@@ -440,7 +441,7 @@ def _matrix(problem: SvmProblem) -> MatrixGram:
 
 
 def centre_of(X: Matrix) -> FloatArray:
-    """Return the column means, but 0 for mostly-zero columns of a mostly-zero table, whose zeros must stay zeros."""
+    """Return the column means, but 0 for mostly-zero columns of a mostly-zero table, so that their zeros stay zeros."""
     centre = np.asarray(X.mean(axis=0))
     if is_mostly_zero(X):
         filled = np.bincount(X.indices, minlength=X.shape[1]) if is_sparse(X) else np.count_nonzero(dense(X), axis=0)

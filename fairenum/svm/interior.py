@@ -1,9 +1,9 @@
 """A primal-dual interior point method for ``min 1/2 a'Qa - p'a`` subject to ``y'a = total``, ``0 <= a <= upper``.
 
-Mehrotra's predictor-corrector method, with a centred step where the corrector stalls. The exact methods of this package
-start from its result if they have no better guess. It takes about twenty iterations whatever the data, each with
-one factorisation in d dimensions (linear kernel, d columns) or n (kernel matrix of n examples). It is compiled because
-on a hundred examples the many short vector operations would cost ten times their arithmetic.
+It is Mehrotra's predictor-corrector method, with a centred step where the corrector stalls. The exact methods of this
+package start from its result if they have no better guess. It takes about twenty iterations whatever the data, each
+with one factorisation in d dimensions (linear kernel, d columns) or n (kernel matrix of n examples). It is compiled
+because on a hundred examples the many short vector operations would cost ten times their arithmetic.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class InteriorPoint:
 
 
 class Programme(NamedTuple):
-    """The quadratic programme and its target accuracy; ``table`` is Q itself if `is_matrix`, else the signed features.
+    """The quadratic programme; ``table`` is Q itself if `is_matrix`, else each example's features times its label.
 
-    ``exclusive`` is a half-open range of columns in which no example has two nonzeros, such as the values of one
-    category. Such columns make up most of a wide table; their part of the Newton matrix is diagonal, so they are
-    eliminated one by one.
+    ``accuracy`` is the relative accuracy to reach. ``exclusive`` is a half-open range of columns in which no example
+    has two nonzeros, such as the values of one category. Such columns make up most of a wide table; their part of the
+    Newton matrix is diagonal, so they are eliminated one by one.
     """
 
     table: FloatArray
@@ -85,7 +85,7 @@ class Step(NamedTuple):
 
 
 class Core(NamedTuple):
-    """A factorised positive definite matrix, in which the block of the exclusive columns is diagonal.
+    """A factorised positive definite matrix, in which the block of the exclusive columns (`Programme`) is diagonal.
 
     ``pivots`` is that diagonal, ``edge`` the block between exclusive and other columns, and ``factor`` the Cholesky
     factor of the other columns' block after the exclusive columns are eliminated (the Schur complement).
@@ -99,8 +99,8 @@ class Core(NamedTuple):
 class Newton(NamedTuple):
     """The factorised Newton matrix ``Q + diag(shift)``, with what is needed to eliminate the bias.
 
-    ``along_y`` is the solution of the Newton system for the right side y, ``pivot`` is ``y'along_y``, and ``inverse``
-    is ``1 / (shift + ridge)`` if Q is given by features.
+    ``along_y`` is the solution of the Newton system for the right side y (the labels), ``pivot`` is ``y'along_y``, and
+    ``inverse`` is ``1 / (shift + ridge)`` if Q is given by features.
     """
 
     core: Core
@@ -175,8 +175,8 @@ def filled_from(columns: Places, start: int, end: int, first: int) -> int:
 def squared(programme: Programme, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the three blocks of ``table' diag(weights) table`` that `factorised_core` takes.
 
-    These are the diagonal of the exclusive columns (see `Programme`), the block between them and the other columns, and
-    the block of the other columns, of which a sparse table fills the lower triangle only.
+    These are the diagonal of the exclusive columns (see `Programme`), the block between the exclusive and the other
+    columns, and the block of the other columns, of which a sparse table fills the lower triangle only.
     """
     values, columns, starts = programme.nonzeros
     first, last = programme.exclusive
@@ -306,7 +306,10 @@ def newton_step(
     programme: Programme, newton: Newton, point: Point, residual: FloatArray, imbalance: float, lower: FloatArray,
     upper: FloatArray,
 ) -> Step:  # fmt: skip
-    """Return the Newton step towards ``a_i s_i = lower_i`` and ``z_i q_i = upper_i``; see `Point` for these names."""
+    """Return the Newton step towards ``a_i s_i = lower_i`` and ``z_i q_i = upper_i``; see `Point` for these names.
+
+    `residual` is the gradient of the Lagrangian, `imbalance` is ``total - y'a``; the step aims at 0 for both.
+    """
     a, z, s, q, n = point.a, point.z, point.s, point.q, len(point.a)
     right = np.empty(n)
     for i in range(n):
@@ -388,7 +391,7 @@ def step(programme: Programme, point: Point) -> float:
 def interior_point(
     gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, total: float = 0.0, accuracy: float = TARGET
 ) -> InteriorPoint:
-    """Return an approximate optimum, strictly within its bounds; rounding may prevent the relative `accuracy`."""
+    """Solve this module's quadratic programme to a relative `accuracy`, or as far as rounding permits."""
     # Copies are writable: the compiled step takes one type of array.
     programme = Programme(
         gram.table, gram.nonzeros, gram.exclusive, gram.is_matrix, gram.ridge, y.copy(), linear.copy(), total, accuracy
@@ -414,7 +417,7 @@ def _found(programme: Programme, gram: Gram, upper: FloatArray) -> InteriorPoint
 
 
 def _start(gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray) -> Point:
-    """Return a first iterate: alpha at half its upper bound, or at START times `needed_alpha` if that is less."""
+    """Return a first iterate: alpha at half its upper bound, or at START times `needed_alpha` if this is less."""
     a = np.minimum(0.5 * upper, START * needed_alpha(gram, linear))
     reduced = gram.product(a) - linear
     bias = -float(np.median(y * reduced))

@@ -1,4 +1,4 @@
-"""Types that compiled loops share: sparse rows of a table, and an alpha whose product with Q is known."""
+"""Types that compiled loops share: sparse rows of a table, and an alpha whose product with the matrix Q is known."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Nonzeros(NamedTuple):
 class Anchor(NamedTuple):
     """An alpha whose ``Q alpha`` is known in doubled precision, as ``high + low``; empty arrays mean ``alpha = 0``.
 
-    The product of a similar alpha is computed from it.
+    From this known product, that of a similar alpha is computed.
     """
 
     alpha: FloatArray

@@ -1,4 +1,4 @@
-"""Rows outside the training set: inner products with the examples, and weight vectors that include such a row.
+"""Rows outside the training set: their inner products with the examples, and weight vectors to which they contribute.
 
 Outside rows are centred like the examples, which changes only the bias.
 """
@@ -18,7 +18,7 @@ BLOCK = 256  # rows whose kernel values with all examples are held at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Planes:
-    """Weight vectors ``w = sum_i alpha_i y_i x_i + weight * x``, one for each of some outside rows x.
+    """Weight vectors ``w = sum_i alpha_i y_i x_i + weight * x``, one per outside row x, each with its alpha and weight.
 
     ``reached`` has each example's margin without the bias, ``y_i w'x_i``, one line per w; ``values`` is ``w'x`` and
     ``squares`` is ``|w|^2``. ``roundings`` is the scale of the rounding error of w as a sum over alpha. ``unsure`` is
@@ -90,7 +90,7 @@ class KernelOutsideRows:
     def entering(self, places: IntArray) -> FloatArray:
         """Return some outside rows in the form that the walks in `fairenum.svm.walks` take.
 
-        Each line holds the inner products of an outside row with all signed examples, then with itself.
+        Each line has the inner products of an outside row with all examples, times their labels, and last with itself.
         """
         return np.column_stack([self.crossed(places), self.squares[places]])
 
@@ -106,7 +106,7 @@ class KernelOutsideRows:
 
 
 def _spread(gram: Gram, alphas: FloatArray, weights: FloatArray, squares: FloatArray) -> FloatArray:
-    """Return ``roundings`` of `Planes`: the root of the sum of the squared lengths of the terms of each w."""
+    """Return ``roundings`` of `Planes`: for each w, the root of the sum of its terms' squared lengths."""
     return np.sqrt((alphas * alphas) @ gram.diagonal + weights * weights * squares)
 
 

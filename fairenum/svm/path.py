@@ -1,15 +1,15 @@
 """Active sets and parametric paths: change one part of a problem gradually and keep its solution optimal.
 
 A path lowers one ``alpha_j`` to a smaller upper bound (`RemovalPath`: leaving an example out), or moves the linear term
-along a vector (`shift_linear`: from an approximate solution to the exact one). With the margin set S (the examples that
-are exactly on the margin), the bias b and the path length s::
+p along a vector ``-shift`` (`shift_linear`: from an approximate solution to the exact one). With the margin set S (the
+examples that are exactly on the margin), the bias b and the path length s, a path solves::
 
     [ 0   y_S' ] [ db   ]   [ y_j  ]                [   0      ]
     [ y_S Q_SS ] [ da_S ] = [ Q_Sj ] ds     or      [ -shift_S ] ds
 
-and the gradient ``Q alpha + y b - p`` moves with them. Everything is linear between breakpoints; at a breakpoint an
-example reaches a bound and leaves S, or reaches the margin and joins S. While S is empty, only the bias moves, until an
-example reaches the margin.
+where da_S is the change of alpha in S; the gradient ``Q alpha + y b - p`` moves accordingly. Everything is linear
+between breakpoints; at a breakpoint an example reaches a bound and leaves S, or reaches the margin and joins S. If S is
+empty while an alpha is to be lowered, only the bias moves, until an example reaches the margin.
 
 Tied breakpoints are the normal case on discrete data. They are ordered as if the linear term were ``p - eps * weights``
 with an infinitesimal eps (`SvmProblem.tie_weights`), the second component of a lexicographic ratio test. This order
@@ -46,7 +46,7 @@ def constant_data(gram: Gram, problem: SvmProblem) -> path_loop.Data:
 
 
 class Parked(NamedTuple):
-    """An optimal alpha in compact form: examples on the margin, a bit per example (1: at its upper bound), the bias."""
+    """A compact form of an optimal alpha: the margin set, a bit per example (1: at its upper bound), and the bias."""
 
     margin: IntArray
     at_upper: npt.NDArray[np.uint8]
@@ -57,8 +57,8 @@ class ActiveSet:
     """An optimal alpha (possibly for another linear term than the problem's), with everything that a path needs.
 
     ``gradient`` is ``Q alpha + y bias - linear``. ``side`` is 1 for an example at its lower bound, -1 at its upper
-    bound, and 0 on the margin or left out. ``margin`` lists the examples on the margin, ``inverse`` is the inverse of
-    their bordered matrix (see the module), in a buffer that may be larger.
+    bound, and 0 on the margin or left out. ``margin`` lists the examples on the margin; ``inverse`` is the inverse of
+    their bordered matrix ``[[0, y_S'], [y_S, Q_SS]]``, in a buffer that may be larger.
     """
 
     __slots__ = (
@@ -107,9 +107,9 @@ class ActiveSet:
         return state
 
     def restricted(self, examples: IntArray) -> ActiveSet:
-        """Return the active set of some examples, among them the whole margin set; the others keep their alpha.
+        """Return a smaller active set of some examples only, the margin set among them; all other alpha stay fixed.
 
-        It is valid until one of the others reaches the margin.
+        The smaller set is valid until an example outside it reaches the margin.
         """
         part = object.__new__(ActiveSet)
         part.gram = gram = self.gram.restrict(examples)
@@ -125,9 +125,9 @@ class ActiveSet:
         return part
 
     def joined(self, part: ActiveSet, examples: IntArray, linear: FloatArray) -> ActiveSet:
-        """Return this active set with the alpha and margin set of `part`, and recomputed for the linear term `linear`.
+        """Return a copy of this active set that takes over alpha and margin set from `part`, recomputed for `linear`.
 
-        `part` is what `restricted` returned for `examples`, moved to the entries of `linear` that belong to these.
+        `part` was made by `restricted` for `examples`, and then moved to the linear term ``linear[examples]``.
         """
         upper, alpha, gradient, side = self.upper.copy(), self.alpha.copy(), self.gradient.copy(), self.side.copy()
         alpha[examples], side[examples] = part.alpha, part.side
@@ -160,7 +160,7 @@ class ActiveSet:
     def perform(
         self, task: int, data: path_loop.Data, value: float, goal: path_loop.Goal, below: float, limit: int
     ) -> path_loop.TaskResult:
-        """Run a task of the compiled `path_loop`, such as FOLLOW, on this active set, and return its result."""
+        """Run a task of the compiled `path_loop` (such as FOLLOW) on this active set; see `path_loop.perform`."""
         vectors = path_loop.Vectors(
             self.upper, self.linear, self.alpha, self.gradient, self.side, self.gradient_tolerance, self.alpha_tolerance
         )
@@ -171,7 +171,7 @@ class ActiveSet:
         return path_loop.Margin(self.margin, len(self.margin), self.inverse)
 
     def ready(self, *examples: int) -> path_loop.Data:
-        """Return the input of `path_loop`, with the rows of Q of `examples` and of those on the margin in its table."""
+        """Return the constant input of `path_loop`, after loading the rows of Q of `examples` and of the margin set."""
         anchors = self.gram.anchors
         if anchors is None:
             return self.data
@@ -191,13 +191,13 @@ class ActiveSet:
         self.alpha_tolerance = path_loop.ON_BOUND * largest
 
     def violation(self) -> float:
-        """Return the largest absolute gradient of wrong sign among the examples on a bound, 0 if none is wrong."""
+        """Return the largest absolute gradient of wrong sign among the examples on a bound, 0 if no sign is wrong."""
         return float(-(self.side * self.gradient).min(initial=0.0))
 
     def answer(self) -> FloatArray:
-        """Return alpha, read-only; values within rounding of a bound are put on it, so that the support has no noise.
+        """Return a read-only copy of alpha, in which values within rounding of a bound are moved onto it.
 
-        Only examples of the margin set can be near a bound without being on it.
+        So the support has no noise. Only examples of the margin set can be near a bound without being on it.
         """
         alpha, margin, upper = self.alpha.copy(), self.margin, self.upper[self.margin]
         free = alpha[margin]
@@ -209,7 +209,7 @@ class ActiveSet:
 
 
 def resumed(parked: Parked, gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
-    """Return the active set of an alpha in compact form, given the upper bounds for which that alpha was optimal."""
+    """Restore the active set of a parked alpha, given the upper bounds for which this alpha was optimal."""
     side = np.where(upper > 0.0, AT_LOWER, 0.0)
     side[np.unpackbits(parked.at_upper, count=len(side)) > 0] = AT_UPPER
     side[parked.margin] = ON_MARGIN
@@ -232,7 +232,7 @@ def breakpoint_limit(state: ActiveSet) -> int:
 def _stretch(state: ActiveSet, limit: int) -> int:
     """Return how many breakpoints to pass between two checks of the time budget.
 
-    These take about a second, or longer where fewer breakpoints would be too few to recognise that the path cycles.
+    They take about a second, but are always enough to recognise a path that cycles.
     """
     fewest = 2 * (path_loop.MOST_DEGENERATE + 2 * len(state.margin))
     numbers = len(state.data.nonzeros[0]) or state.data.table.size
@@ -244,8 +244,8 @@ def _follow(
 ) -> tuple[int, float, int]:
     """Move an active set along a path, in place; return the status, the value and how many breakpoints are left.
 
-    A status of MISSING or below says which row must be loaded (`path_loop.MISSING`); pass it as `missing` to the next
-    call, which loads that row. The value is explained in `path_loop.follow_path`.
+    `path_loop.follow_path` explains the value. A status of `path_loop.MISSING` or less means that a row of Q is needed:
+    pass the status as `missing` to the next call, which loads this row.
     """
     with state.gram.lock:
         data = state.ready(goal.example, path_loop.MISSING - missing)
@@ -257,10 +257,10 @@ def _follow(
 class RemovalPath:
     """A resumable path that lowers the upper bound of one example, with a bound on the objective at its end.
 
-    The optimal objective given ``alpha_j = t`` is concave in t with slope ``-g_j``, where g is the gradient. So at
-    every point of the path the final objective is at most ``value + (t - target) g_j``, and on arrival this bound is
-    exact. Most paths are abandoned for their bound at the first breakpoint, before they need an active set of their
-    own.
+    The optimal objective given ``alpha_j = t`` for this example j is concave in t with slope ``-g_j``, where g is the
+    gradient. So at a point of the path with the objective ``value``, the final objective is at most
+    ``value + (t - target) g_j``; on arrival this bound is exact. Most paths are given up at their first breakpoint,
+    since their bound is too low, before they need an active set of their own.
     """
 
     __slots__ = ("_goal", "_limit", "_parent", "bound", "example", "state", "target", "value")
@@ -273,7 +273,7 @@ class RemovalPath:
         self.bound = objective
 
     def advance(self, below: float) -> bool:
-        """Continue until the path arrives, and return True, or until `bound` is less than `below`, and return False."""
+        """Follow the path; return True at its end, or False as soon as `bound` is less than `below`."""
         if self.bound < below:
             return False
         checkpoint()
@@ -286,7 +286,7 @@ class RemovalPath:
         return status == path_loop.ARRIVED
 
     def _start(self, below: float) -> int:
-        """Begin the path on a copy of the parent unless the first step's bound is under `below`; return the status."""
+        """Start the path on a copy of the parent, unless the first step proves too low a bound; return the status."""
         parent = self._parent
         stretch = _stretch(parent, self._limit)
         with parent.gram.lock:
@@ -300,7 +300,7 @@ class RemovalPath:
         return found.status if self.state is None else self._resume(self.state, below, found.status, found.limit)
 
     def _resume(self, state: ActiveSet, below: float, status: int = path_loop.STUCK, left: int = 0) -> int:
-        """Go on along the path and return the status; in between, load missing rows of Q and check the time budget."""
+        """Go on along the path, loading missing rows of Q and checking the time budget; return a status."""
         while self._limit > 0 and (status <= path_loop.MISSING or (status == path_loop.STUCK and left == 0)):
             stretch = _stretch(state, self._limit)
             status, self.value, left = _follow(state, self.value, self._goal, below, stretch, min(status, ALL_THERE))
@@ -310,11 +310,12 @@ class RemovalPath:
 
 
 def shift_linear(state: ActiveSet, target: FloatArray, keeps_rounding: bool = False, tied: float = 0.0) -> None:
-    """Move an optimal active set to another linear term, in place, and remove the rounding errors of the path.
+    """Move an optimal active set to the linear term `target`, in place, and remove the rounding errors of the path.
 
     Breakpoints tied with the end of the path are not passed: the result is the optimum just before the end, which makes
     it the canonical one. Rounding may place such breakpoints a little before the end; `tied` is the share of the path,
-    counted from its end, in which this is allowed for. With `keeps_rounding` the rounding errors stay.
+    counted from its end, in which breakpoints count as tied with the end. With `keeps_rounding` the rounding errors
+    stay.
     """
     goal = path_loop.Goal(-1, tied, state.linear - target)
     status, left, limit = _follow(state, 1.0, goal, -math.inf, breakpoint_limit(state))

@@ -1,4 +1,4 @@
-"""Compiled inner loop of the parametric paths; `fairenum.svm.path` explains the method and calls it.
+"""Compiled inner loop of the parametric paths; `fairenum.svm.path` explains the method and calls the loop.
 
 A breakpoint takes a few dozen operations on short vectors; interpreted, the calls would cost ten times the arithmetic.
 
@@ -43,7 +43,7 @@ MOST_DEGENERATE = 100  # steps of length 0, plus two per margin example, after w
 
 
 class TaskResult(NamedTuple):
-    """The status of a task, the bound of a removal path, and the active set after the task.
+    """The result of a task: its status, the bound on a removal path's final objective, and the active set afterwards.
 
     ``examples[:size]`` are the examples on the margin, ``limit`` is the number of breakpoints left, and ``value`` is
     explained in `follow_path`.
@@ -64,10 +64,11 @@ class TaskResult(NamedTuple):
 
 
 class Data(NamedTuple):
-    """Constant data of all paths; ``table`` is Q itself if `is_matrix`, else the signed features.
+    """Constant data of all paths; ``table`` is Q itself if `is_matrix`, else each example's features times its label.
 
-    If Q is too large to hold, the table has only the rows in use, at the indices ``places`` (-1 for a missing row).
-    ``diagonal`` is that of Q, ``longest`` the root of its largest entry, and ``weights`` are the tie weights.
+    If Q is too large to hold, the table has only the rows in use: ``places`` is each example's row index in it, -1 if
+    the row is missing. ``diagonal`` is that of Q, ``longest`` the root of its largest entry; ``weights`` are the tie
+    weights.
     """
 
     table: FloatArray
@@ -108,9 +109,9 @@ class Margin(NamedTuple):
 class Goal(NamedTuple):
     """The goal of a path: alpha of `example` at `target` or, if `example` is -1, the linear term moved by ``-shift``.
 
-    For a shift, `target` is the share of the path, counted from its end, in which rounding may have placed breakpoints
-    that are exactly at the end. For an example, an infinite target means that alpha rises until the gradient of the
-    example is 0.
+    With an example, an infinite target means that alpha rises until the gradient of the example is 0. With a shift,
+    `target` is the share of the path, counted from its end, in which breakpoints count as tied with the end, since
+    rounding may have moved them there.
     """
 
     example: int
@@ -122,7 +123,7 @@ NOWHERE = Goal(-1, 0.0, np.empty(0))
 
 
 class Direction(NamedTuple):
-    """Rates of change of the bias, of the margin set's alpha and of the gradient along a path.
+    """Rates of change along a path: of the bias, of the margin set's alpha (``margin``) and of the gradient.
 
     Rates of the gradient up to ``least_rate``, and of alpha up to ``least_margin_rate``, count as 0.
     """
@@ -223,7 +224,7 @@ def add_rows(data: Data, rows: IntArray, weights: FloatArray, total: FloatArray)
 
 @inner
 def border(data: Data, margin: Margin, i: int) -> FloatArray:
-    """Return ``[y_i, Q_Si]``, the column of example i in the bordered matrix of the margin set S."""
+    """Return ``[y_i, Q_Si]``, the column that example i adds to the bordered matrix (`Margin`) of the margin set S."""
     edge = np.empty(margin.size + 1)
     edge[0] = data.y[i]
     if data.is_matrix:
@@ -291,7 +292,7 @@ def residual_of(data: Data, margin: Margin, right: FloatArray, answer: FloatArra
 
 @inner
 def solve_margin(data: Data, margin: Margin, right: FloatArray) -> FloatArray:
-    """Return the solution of the linear system whose matrix is the bordered matrix of the margin set.
+    """Solve the linear system with the bordered matrix of the margin set (`Margin`) for one right side.
 
     On discrete data this matrix is ill-conditioned, and after a dozen updates its inverse gives seven digits: too few
     to recognise tied breakpoints. One step of iterative refinement restores the rest.
@@ -328,7 +329,10 @@ def with_capacity(margin: Margin) -> Margin:
 
 @inner
 def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, Margin]:
-    """Return True and the margin set with example i, or False and the old set if i lies in its affine hull."""
+    """Let example i join the margin set, unless i lies in the affine hull of this set.
+
+    Return True and the new set, or False and the old one.
+    """
     margin = with_capacity(margin)
     m, inverse = margin.size, margin.inverse
     diagonal = data.diagonal[i]
@@ -373,7 +377,7 @@ def leave(margin: Margin, position: int) -> Margin:
 
 @inner
 def release(vectors: Vectors, margin: Margin, example: int) -> Margin:
-    """Exempt the example whose alpha a path moves from the optimality conditions; return the margin set without it."""
+    """Take an example that a path moves out of the margin set, and set its side to 0, which exempts it from checks."""
     vectors.side[example] = 0.0
     for p in range(margin.size):
         if margin.examples[p] == example:
@@ -390,7 +394,7 @@ def put_on_bound(vectors: Vectors, i: int, falls: bool) -> None:
 
 @leaf
 def distance_to_bound(vectors: Vectors, i: int, rate: float) -> float:
-    """Return the distance of an example's alpha from the bound towards which a rate of this sign moves it."""
+    """Return how far an example's alpha is from the bound ahead: the lower one for a negative rate, else the upper."""
     return float(max(vectors.alpha[i] if rate < 0.0 else vectors.upper[i] - vectors.alpha[i], 0.0))
 
 
@@ -402,10 +406,10 @@ def bound_tolerance(vectors: Vectors, i: int) -> float:
 
 @leaf
 def is_blocking(distance: float, speed: float, length: float, close: float, stops_short: bool) -> bool:
-    """Tell whether the breakpoint of an example may end a step.
+    """Tell whether an example that reaches the margin, or whose alpha reaches a bound, may end a step of a path.
 
-    Without `stops_short` it always may. With it, only if a step of full `length` would take the example past the
-    margin, or its alpha past a bound, by more than `close`.
+    Without `stops_short` it always may. With `stops_short` it may only if a step of full `length` would take it more
+    than `close` past the margin or bound, which it approaches at `speed` from `distance`.
     """
     return not stops_short or distance - length * speed < -close
 
@@ -434,7 +438,7 @@ def step_length(vectors: Vectors, margin: Margin, direction: Direction, length: 
 def breakpoints_at(
     vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool, first: float
 ) -> npt.NDArray[np.int64]:
-    """Return the codes of all breakpoints at the path length `first`, that of the nearest one.
+    """Return the codes of all breakpoints tied at path length `first`, the distance to the nearest breakpoint.
 
     The code is i if example i reaches the margin, and n + p if the p-th example on the margin leaves it; n is the
     number of examples.
@@ -466,8 +470,8 @@ def first_breakpoint(
 ) -> tuple[float, int, int]:
     """Return the path length to the first breakpoint, its kind and its index; tie weights break ties.
 
-    With `stops_short`, a breakpoint at the end of the path does not count: by the end, its example must be clearly
-    beyond the margin, or its alpha clearly beyond a bound. Otherwise the end takes part in ties like any breakpoint.
+    `length` is the rest of the path. With `stops_short`, breakpoints tied with the end of the path do not count (see
+    `is_blocking`). Without it, the end takes part in ties like any breakpoint.
     """
     first = step_length(vectors, margin, direction, length, stops_short)
     if stops_short and first == length:
@@ -493,10 +497,10 @@ def first_breakpoint(
 
 @inner
 def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
-    """Return how the optimum changes per eps if the linear term p becomes ``p - eps * weights``, as two vectors.
+    """Return how the optimum changes per eps if the linear term p becomes ``p - eps * weights`` (tie weights).
 
-    The first is the change of the bias, then of the margin set's alpha; the second that of the weight vector, or of
-    ``Q alpha`` if Q is held as a matrix.
+    The first vector returned is the change of the bias, then of the margin set's alpha. The second is the change of the
+    weight vector, or of ``Q alpha`` if Q is held as a matrix.
     """
     right = margin_shift(margin, data.weights)
     tie = solve_margin(data, margin, right) if margin.size > 0 else right
@@ -505,14 +509,17 @@ def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
 
 @leaf
 def tie_gradient(data: Data, tie: FloatArray, plane: FloatArray, i: int) -> float:
-    """Return the gradient change per eps of example i, off the margin, if p becomes ``p - eps * weights``."""
+    """Return how the gradient of example i, off the margin, changes per eps if p becomes ``p - eps * weights``."""
     reached = plane[i] if data.is_matrix else row_product(data, i, plane)
     return float(tie[0] * data.y[i] + data.weights[i] + reached)
 
 
 @leaf
 def breakpoint_delay(data: Data, direction: Direction, tie: FloatArray, plane: FloatArray, code: int) -> float:
-    """Return how much later a breakpoint comes, per eps, if the linear term p becomes ``p - eps * weights``."""
+    """Return how much later a breakpoint comes, per eps, if the linear term p becomes ``p - eps * weights``.
+
+    `tie` and `plane` are the result of `tie_answer`; `breakpoints_at` explains `code`.
+    """
     n = len(direction.gradient)
     if code >= n:
         return float(-tie[code - n + 1] / direction.margin[code - n])
@@ -526,10 +533,9 @@ def exchange(
     """Let example i, in the margin set's affine hull, replace a member; return a success flag and the new margin set.
 
     Alpha moves along the affine dependence, which changes neither plane nor objective, until a member reaches a bound
-    and leaves, or the new example reaches its own other bound and does not join. The gradient of the new example has
-    the rounding errors of the whole margin set. If it would pass 0 by no more than these in the rest of the path
-    (`left`, infinite unless the end is near), the example is taken to reach the margin at the end, and nothing is
-    exchanged.
+    and leaves, or example i reaches its other bound and does not join. `left` is the rest of the path, infinite unless
+    the end is near. If in this rest the gradient of example i would pass 0 by no more than rounding errors, the example
+    is taken to reach the margin just at the end, and nothing is exchanged.
     """
     upper, alpha, toward = vectors.upper, vectors.alpha, vectors.side[i]
     change = solve_margin(data, margin, border(data, margin, i))[1:]
@@ -614,7 +620,10 @@ def margin_shift(margin: Margin, shift: FloatArray) -> FloatArray:
 
 @inner
 def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
-    """Return the direction in which the margin set stays on the margin; only the bias moves if that set is empty."""
+    """Return the direction of a path, in which the examples of the margin set stay on the margin.
+
+    If this set is empty and the path is to move an example's alpha, only the bias moves.
+    """
     m, example = margin.size, goal.example
     toward = -1.0 if goal.target == np.inf else 1.0  # a rising example reverses the direction of a falling one
     if m == 0 and example >= 0:
@@ -646,7 +655,7 @@ def next_step(data: Data, vectors: Vectors, margin: Margin, goal: Goal, left: fl
 
 @inner
 def bound_after(vectors: Vectors, margin: Margin, value: float, goal: Goal, step: Step) -> float:
-    """Return an upper bound on the objective at the end of a removal path, computed from its first step alone."""
+    """Return an upper bound on the final objective of a removal path, from its first step and the objective `value`."""
     left, length = vectors.alpha[goal.example] - goal.target, step.length
     slope, bend = vectors.gradient[goal.example], step.direction.gradient[goal.example]
     if length == np.inf:
@@ -662,7 +671,7 @@ def follow_path(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int,
     step: Step,
 ) -> tuple[int, Margin, float, float, int]:  # fmt: skip
-    """Follow a path to its end, until the bound on its final objective is under `below`, or for `limit` breakpoints.
+    """Follow a path until it ends, its bound on the final objective is under `below`, or `limit` breakpoints pass.
 
     `value` is the objective if an example is removed, or the remaining share of the path if the linear term moves.
     Returns the status, margin set, bias, value and number of breakpoints left.
@@ -709,7 +718,7 @@ def follow_path(
 def raise_alpha(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, above: float, limit: int
 ) -> tuple[int, Margin, float, float, int]:
-    """Raise an example's alpha until its gradient is 0, the objective exceeds `above`, or for `limit` breakpoints.
+    """Raise an example's alpha until its gradient is 0, the objective exceeds `above`, or `limit` breakpoints pass.
 
     The objective, `value`, never falls, so it is a lower bound on the final one. Returns the same as `follow_path`.
     """
@@ -743,7 +752,7 @@ def raise_alpha(
 
 
 def add_precisely(high: Numbers, low: Numbers, weight: float, value: Numbers) -> tuple[Numbers, Numbers]:
-    """Return ``high + low + weight * value`` as a new pair of high and low, without the usual rounding errors."""
+    """Return ``high + low + weight * value`` in doubled precision, as a new pair (high, low)."""
     weight_head = SPLITTER * weight
     weight_head -= weight_head - weight
     head = SPLITTER * value
@@ -779,7 +788,7 @@ def add_rows_precisely(data: Data, rows: IntArray, weights: FloatArray, high: Fl
 
 @inner
 def plane_of(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
-    """Return the sum of all rows of the table, weighted by alpha: the weight vector, or ``Q alpha`` for a matrix."""
+    """Return the sum of the table's rows, weighted by alpha: the weight vector, or ``Q alpha`` if the table is Q."""
     count, rows, weights, known = 0, np.empty(2 * len(alpha), np.int64), np.empty(2 * len(alpha)), data.anchor.alpha
     for i in range(len(alpha)):
         there = known[i] if len(known) else 0.0
@@ -831,7 +840,7 @@ def refine(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely:
 def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
     """Recompute alpha of the margin set, bias and gradient, exact to rounding; return bias and objective.
 
-    All other examples keep the bound they are on.
+    All other alpha stay on their bounds.
     """
     alpha, linear = vectors.alpha, vectors.linear
     precisely = vectors.gradient_tolerance * absolute_sum(vectors.upper) > PRECISE * abs(dot(linear, alpha))
@@ -862,9 +871,10 @@ def is_rigid(vectors: Vectors, margin: Margin) -> bool:
 def is_canonical(data: Data, vectors: Vectors, margin: Margin) -> bool:
     """Tell whether alpha is the canonical one of several optima, that of least ``weights'alpha``.
 
-    It is unless a tied example would join the margin set if p became ``p - eps * weights``. A path preserves this while
-    it recognises ties; where rounding changes their order, it may arrive at another optimum. Only examples in the
-    affine hull of the margin set can take a member's place, and none can if alpha of a member is on a bound.
+    Alpha is canonical unless an example whose gradient is 0 to rounding would join the margin set if the linear term p
+    became ``p - eps * weights``. A path stays canonical while it recognises ties; where rounding changes their order,
+    it may arrive at another optimum. Only examples in the affine hull of the margin set can take a member's place, and
+    none can if alpha of a member is on a bound.
     """
     side, gradient, close = vectors.side, vectors.gradient, TIED * vectors.gradient_tolerance
     tie, plane = np.empty(0), np.empty(0)
@@ -887,7 +897,11 @@ def perform_task(
     task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
     limit: int,
 ) -> Result:  # fmt: skip
-    """Carry out a task (START, FOLLOW, RECOMPUTE or RAISE) and return the fields of `TaskResult`."""
+    """Carry out a task (START, FOLLOW, RECOMPUTE or RAISE) and return the fields of `TaskResult`.
+
+    START begins to lower an example's alpha unless the first bound is under `below`, FOLLOW continues a path, RECOMPUTE
+    removes rounding errors, and RAISE raises an example's alpha.
+    """
     status, bound, example = ARRIVED, value, goal.example
     upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
     step = Step(Direction(0.0, NOWHERE.shift, NOWHERE.shift, 0.0, 0.0), 0.0, UNKNOWN, -1)
@@ -931,7 +945,7 @@ def run(
     size: int, inverse: FloatArray, bias: float, value: float, example: int, target: float, shift: FloatArray,
     below: float, limit: int,
 ) -> Result:  # fmt: skip
-    """Carry out a task; the only compiled function of this file that Python calls.
+    """Carry out a task (see `perform_task`); the only compiled function of this file that Python calls.
 
     Arguments are passed flat, since dispatching on nested tuples would take longer than many tasks.
     """
@@ -948,7 +962,8 @@ def perform(
 ) -> TaskResult:  # fmt: skip
     """Call the compiled `run` with grouped arguments, and return its result as a `TaskResult`.
 
-    START and RAISE work on a copy of the active set, FOLLOW and RECOMPUTE in place.
+    START and RAISE work on a copy of the active set, FOLLOW and RECOMPUTE in place. `follow_path` explains `value`,
+    `below` and `limit`.
     """
     return TaskResult(*run(
         task, data.table, data.places, *data.anchor, *data.nonzeros, data.is_matrix, data.ridge, data.longest,

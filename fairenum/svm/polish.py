@@ -1,6 +1,6 @@
-"""The optimum, exact to rounding, from an approximate alpha or from scratch; among several, the canonical one.
+"""Find the optimum of an SVM problem, exact to rounding, from an approximate alpha or from scratch.
 
-Canonical is the one that `SvmProblem.tie_weights` selects. It is found in three steps:
+Of several optima it is the canonical one, which `SvmProblem.tie_weights` selects. It is found in three steps:
 
 1. Solve the problem with the linear term ``p - SHIFT * tie weights`` by interior point over a working set: the examples
    for which it is not yet clear on which bound, if any, alpha is (`fairenum.svm.working_set`). This shift rules out
@@ -55,7 +55,7 @@ INSIDE = 1e-3  # the share of its box by which an example is clearly off both bo
 def rough_answer(problem: SvmProblem, upper: FloatArray) -> FloatArray | None:
     """Return libsvm's alpha, good to about three digits; None where libsvm does not apply or saves no time.
 
-    libsvm takes only a linear term of ones. Another constant p is a matter of scale: with ``alpha = p beta`` the
+    libsvm takes only a linear term of ones. Another constant p only changes the scale: with ``alpha = p beta`` the
     objective is ``p^2 (1'beta - 1/2 beta'Q beta)`` with the upper bounds ``upper / p``.
     """
     allowed, scale = np.flatnonzero(upper > 0.0), float(problem.linear[0])
@@ -85,8 +85,8 @@ def optimal_state(
 ) -> ActiveSet:
     """Return the active set of the canonical optimum (`SvmProblem.tie_weights`) for some upper bounds.
 
-    A good guess saves time, a bad one does not change the result. A guess may be an alpha for other upper bounds, since
-    its plane shows which examples are on a bound, or an active set for any linear term.
+    A guess may be an alpha for other upper bounds, since its plane shows which examples are on a bound, or an active
+    set for any linear term. A good guess saves time; a bad one does not change the result.
     """
     allowed = upper > 0
     if len(np.unique(problem.y[allowed])) < 2:
@@ -124,10 +124,10 @@ class _Crossover:
 
 
 def _shifted(state: ActiveSet, stops: list[FloatArray], walks: np.ndarray, tied: float) -> ActiveSet:
-    """Return an active set moved to each linear term of `stops` in turn.
+    """Return an active set moved to each linear term of `stops` in turn; `tied` is explained in `shift_linear`.
 
-    Only the examples in `walks` take part, unless one of the others would then end on the wrong bound, or these are too
-    many for a kernel matrix.
+    Only the examples marked in `walks` take part. All take part if otherwise an unmarked one would end on the wrong
+    bound, or if too many are marked for a kernel matrix.
     """
     few = np.flatnonzero(walks)
     if len(few) < len(walks) and not (state.gram.is_matrix and len(few) > MATRIX_AT_ONCE):
@@ -195,7 +195,7 @@ def _vertex(gram: Gram, data: Data, solver: WorkingSetSolver, found: Approximate
 
 
 def _rounded(alpha: FloatArray, y: FloatArray, upper: FloatArray, bound: IntArray, margin: IntArray) -> FloatArray:
-    """Return alpha with that of `bound` on the nearer bound, and that of `margin` moved to make ``y'alpha`` 0 again."""
+    """Return alpha with examples `bound` on the nearer bound, and examples `margin` moved to keep ``y'alpha = 0``."""
     alpha = alpha.copy()
     alpha[bound] = np.where(alpha[bound] < 0.5 * upper[bound], 0.0, upper[bound])
     alpha[margin] = _balanced(alpha[margin], y[margin], upper[margin], -float(np.delete(y * alpha, margin).sum()))
@@ -213,7 +213,7 @@ def _independent(gram: Gram, y: FloatArray, candidates: IntArray) -> IntArray:
 
 
 def _balanced(alpha: FloatArray, y: FloatArray, upper: FloatArray, total: float) -> FloatArray:
-    """Return alpha moved by ``step * y`` within its bounds, by the step with ``y'alpha`` nearest to `total`."""
+    """Return alpha plus ``step * y``, cut to its bounds, for the step that brings ``y'alpha`` nearest to `total`."""
 
     def moved(step: float) -> FloatArray:
         return np.clip(alpha + step * y, 0.0, upper)
@@ -237,7 +237,7 @@ def _made_optimal(
     gram: Gram, data: Data, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float, side: FloatArray,
     margin: IntArray,
 ) -> ActiveSet:  # fmt: skip
-    """Return the active set of a vertex, with the linear term changed where the vertex would not be optimal for it."""
+    """Return the active set of a vertex, for the linear term changed where needed to make the vertex optimal."""
     reached = gram.product(alpha) + data.y * bias
     gradient = reached - linear
     suited = linear.copy()

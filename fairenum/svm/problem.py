@@ -1,7 +1,7 @@
-"""The SVM training problem, its kernel, and the types of unproven solutions, proven solutions and certificates.
+"""The SVM training problem in its dual form, its kernel, and types for unproven and proven solutions and certificates.
 
-With labels ``y`` in {-1, +1}, kernel matrix ``K``, ``Q_ij = y_i y_j K_ij (+ ridge if i = j)``, bounds ``0 <= alpha_i <=
-upper_i`` (the box) and a linear term ``p`` (ones by default)::
+With one dual variable ``alpha_i`` per example, labels ``y`` in {-1, +1}, kernel matrix ``K``, ``Q_ij = y_i y_j K_ij``
+(plus ``ridge`` if i = j), bounds ``0 <= alpha_i <= upper_i`` (the box) and a linear term ``p`` (ones by default)::
 
     maximise  f(alpha) = p'alpha - 1/2 alpha'Q alpha   subject to  y'alpha = 0
 
@@ -43,12 +43,12 @@ LARGEST_NUMBER, COSTS = 1e100, (1e-100, 1e100)
 
 
 def read_only(numbers: npt.ArrayLike) -> FloatArray:
-    """Return the numbers as a contiguous, read-only array of floats; an array that is so already is not copied."""
+    """Return the numbers as a contiguous, read-only array of floats, without a copy if they are one already."""
     return _protected(np.ascontiguousarray(numbers, dtype=np.float64), numbers)
 
 
 def _protected(array: npt.NDArray[Number], source: npt.ArrayLike) -> npt.NDArray[Number]:
-    """Return the array made read-only, or a read-only copy if its memory could still be written to through `source`."""
+    """Make an array read-only and return it, or a read-only copy if it may share its memory with `source`."""
     if array.flags.writeable:
         array = array.copy() if array is source or array.base is not None else array
         array.flags.writeable = False
@@ -66,7 +66,7 @@ def affordable(numbers: int, work: float, least: int, most: int | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel of rows x and z: ``x'z``, rbf ``exp(-gamma |x - z|^2)`` or poly ``(gamma x'z + coef0)^degree``."""
+    """A kernel of rows x and z: linear ``x'z``, rbf ``exp(-gamma |x - z|^2)``, poly ``(gamma x'z + coef0)^degree``."""
 
     name: Literal["linear", "rbf", "poly"] = "linear"
     gamma: float = 1.0
@@ -92,19 +92,20 @@ class Kernel:
         return self.of_products(inner_products(left, right), *lengths)
 
     def needs_distances(self, *squares: FloatArray) -> bool:
-        """Tell whether an rbf kernel needs distances from differences of rows, since inner products would lose digits.
+        """Tell whether squared distances must be computed from differences of rows; only an rbf kernel may need this.
 
-        The squared distance ``|x|^2 + |z|^2 - 2 x'z`` is wrong by the rounding errors of its terms: with a huge gamma,
-        or rows far from 0, even two equal rows would seem to differ. `squares` are the squared lengths of the rows.
+        Computed from inner products, as ``|x|^2 + |z|^2 - 2 x'z``, the squared distance of rows x and z has the
+        rounding errors of these terms: with a huge gamma, or rows far from 0, even two equal rows would seem to differ.
+        `squares` are the squared lengths of the rows.
         """
         return self.name == "rbf" and self.gamma * max(float(part.max(initial=0.0)) for part in squares) > CANCELLING
 
     def of_distances(self, squared: FloatArray) -> FloatArray:
-        """Return the values of the rbf kernel, written over the given squared distances."""
+        """Return the rbf kernel's values for squared distances, which are overwritten."""
         return np.exp(-self.gamma * squared, out=squared)
 
     def of_products(self, inner: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Return kernel values from inner products and both sides' squared row lengths; `inner` may be overwritten."""
+        """Return kernel values, given the rows' inner products (may be overwritten) and the rows' squared lengths."""
         if self.name == "rbf":
             inner *= -2.0
             inner += left[:, None]
@@ -115,7 +116,7 @@ class Kernel:
         return inner
 
     def summed(self, X: Matrix, rows: Matrix, weights: FloatArray) -> FloatArray:
-        """Return ``sum_j weights_j k(rows_j, x)`` for each row x of X, without holding all kernel values."""
+        """Return ``sum_j weights_j k(rows_j, x)`` for each row x of X, where k is this kernel, in limited memory."""
         if self.name == "linear":
             return times(X, precise_sum(weights, rows))
         result = np.zeros(X.shape[0])
@@ -127,10 +128,10 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Proven limits, ``objective <= optimum <= bound``, computed from some alpha, whichever solver found it.
+    """Proven bounds on the optimum of the dual problem, computed from some alpha: ``objective <= optimum <= bound``.
 
-    ``bias_low`` and ``bias_high`` enclose every optimal bias; they coincide if some alpha is strictly between its
-    bounds.
+    If alpha is optimal, ``bias_low`` and ``bias_high`` are the least and the largest optimal bias; the two coincide if
+    some entry of alpha is strictly between its bounds.
     """
 
     objective: float
@@ -151,7 +152,7 @@ class Certificate:
         return self.gap / abs(self.objective) if self.objective and math.isfinite(self.gap) else math.inf
 
     def moved(self, offset: float) -> Certificate:
-        """Return the certificate with an offset added to both ends of the bias interval."""
+        """Return a copy of this certificate with `offset` added to both ends of the bias interval."""
         return Certificate(self.objective, self.bound, self.bias_low + offset, self.bias_high + offset)
 
     @property
@@ -165,8 +166,8 @@ class Certificate:
 class Claim:
     """An alpha as a solver returns it, not yet proven optimal.
 
-    ``finished`` is False if the solver stopped at a limit of its own. ``handle`` may hold anything the solver needs to
-    continue from this alpha.
+    ``finished`` is False if the solver stopped at a limit of its own. ``handle`` may hold anything that the solver
+    needs to continue from this alpha.
     """
 
     alpha: FloatArray
@@ -190,7 +191,7 @@ class Solution:
         return np.flatnonzero(self.alpha)
 
     def box_with(self, example: int, upper: float) -> FloatArray:
-        """Return a read-only copy of the upper bounds, with another bound for one example."""
+        """Return a read-only copy of the upper bounds in which one example has the bound `upper`."""
         box = self.upper.copy()
         box[example] = upper
         box.flags.writeable = False
@@ -216,7 +217,7 @@ class SvmProblem:
     linear
         The linear term of the objective; ones by default.
     unit
-        The scale of decision values: the margin. By default the mean absolute linear term; given explicitly for a
+        The size of the margin, a scale of decision values; by default the mean absolute linear term. To be given for a
         problem whose linear term was changed but whose scale was not.
     ridge
         Added to the diagonal of the kernel matrix. With 0, several alpha may be optimal, of which `tie_weights`
@@ -290,7 +291,7 @@ class SvmProblem:
             raise ProblemError(f"both labels are needed to train; all {n} examples have label {self.y[:1]}")
 
     def _check_magnitudes(self) -> None:
-        """Refuse features and costs that double precision cannot square and sum."""
+        """Refuse features and costs too large or too small to be squared and summed in double precision."""
         largest = float(np.abs(self.X.data if is_sparse(self.X) else self.X).max(initial=0.0))
         if largest > LARGEST_NUMBER:
             raise ProblemError(
@@ -309,7 +310,7 @@ class SvmProblem:
         return len(self.y)
 
     def counted(self, upper: FloatArray) -> IntArray:
-        """Return how many identical rows per example some upper bounds allow: ``upper / cost``, rounded."""
+        """Return how many copies of each example some upper bounds allow: ``upper / cost``, rounded."""
         return np.rint(upper / self.cost).astype(np.intp)
 
     def product(self, alpha: FloatArray) -> FloatArray:
@@ -319,7 +320,7 @@ class SvmProblem:
         return np.asarray(self.y * self.decide(self.X, support, weights) + self.ridge * alpha)
 
     def decide(self, X: Matrix, support: IntArray, weights: FloatArray) -> FloatArray:
-        """Return ``sum_i weights_i k(x_i, x)`` over the training examples i in `support`, for each row x of X."""
+        """Return ``sum_i weights_i k(x_i, x)`` for each row x of X: over examples i in `support`, with the kernel k."""
         return self.kernel.summed(X, self.X[support], weights)
 
     @property
@@ -332,7 +333,7 @@ class SvmProblem:
         return affordable(self.numbers, work, least, most)
 
     def objective(self, alpha: FloatArray) -> float:
-        """Return the dual objective ``p'alpha - 1/2 alpha'Q alpha``."""
+        """Return the dual objective ``p'alpha - 1/2 alpha'Q alpha``, where p is the linear term."""
         return float(self.linear @ alpha - 0.5 * (alpha @ self.product(alpha)))
 
     def certify(self, alpha: FloatArray, upper: FloatArray | None = None) -> Certificate:
@@ -342,12 +343,14 @@ class SvmProblem:
     def judge(self, alpha: FloatArray, upper: FloatArray, product: FloatArray) -> tuple[Certificate, FloatArray]:
         """Return the certificate of an alpha and the slack of every example, given ``product = Q alpha``.
 
-        Weak duality, for any bias b, with slack_i = max(0, p_i - product_i - y_i b)::
+        For any bias b, let ``slack_i = max(0, p_i - product_i - y_i b)``, where p is the linear term. By weak duality,
+        with the dual objective f::
 
             f(alpha) <= optimum <= 1/2 alpha'Q alpha + sum_i upper_i slack_i
 
-        The right side is piecewise linear in b; the b used, a weighted quantile, minimises it. The stated objective is
-        ``f(alpha) - |b y'alpha|``, to account for a nonzero ``y'alpha``, or -inf if alpha is outside its bounds.
+        The right side is piecewise linear in b; the b used, a weighted quantile, minimises it. The certificate's
+        objective is ``f(alpha) - |b y'alpha|``, to account for a nonzero ``y'alpha``, or -inf if alpha is outside its
+        bounds.
         """
         from fairenum.svm.certificate import judged
 
@@ -359,8 +362,8 @@ class SvmProblem:
         """Return weights that select one of several optimal alpha, the canonical one: that of least ``weights'alpha``.
 
         The weights are generic, so the canonical alpha is unique and a vertex: its examples on the margin are affinely
-        independent. Each weight belongs to an example and does not depend on which examples are allowed. So if the
-        canonical alpha has its support in a smaller set of allowed examples, it is optimal there, too, among fewer
+        independent. The weight of an example does not depend on which other examples are allowed. So if some examples
+        outside the support of the canonical alpha are left out, this alpha is still optimal, now among fewer
         candidates, and hence still canonical. That is Assumption 1 of the paper whose enumeration is used here; it
         makes the enumeration exact on tied data.
         """

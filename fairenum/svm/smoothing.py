@@ -2,8 +2,8 @@
 
 Within a width around the margin the hinge is a parabola. The loss is then smooth, and quadratic except where examples
 enter or leave that width, so Newton's method needs a handful of steps in d dimensions (d columns), each about as costly
-as a step of an interior point method. The plane is wrong by a small share of the width. It only decides which examples
-are clearly on a bound, so its error costs time and nothing else.
+as a step of an interior point method. The plane is wrong by a small share of the width. It is only used to tell which
+examples are clearly on a bound, so its error costs time and nothing else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STIFFNESS = 1e-9  # of the mean curvature, so that the system has a unique solut
 
 
 def squared(rows: Matrix, y: FloatArray, places: IntArray, weights: FloatArray) -> FloatArray:
-    """Return ``sum_i weights_i r_i r_i'`` over some examples i, where r_i is the signed row with its label appended."""
+    """Return ``sum_i weights_i r_i r_i'`` over the examples `places`, where r_i is row i with its label appended."""
     matrix = np.zeros((rows.shape[1] + 1, rows.shape[1] + 1))
     if is_sparse(rows):
         add_squares(Nonzeros(rows.data, rows.indices, rows.indptr), y[places], places, weights, matrix)
@@ -44,7 +44,7 @@ def squared(rows: Matrix, y: FloatArray, places: IntArray, weights: FloatArray) 
 def add_squares(
     nonzeros: Nonzeros, labels: FloatArray, places: IntArray, weights: FloatArray, matrix: FloatArray
 ) -> None:
-    """Fill a matrix of zeros with the result of `squared` for sparse rows; `labels` are those of the rows `places`."""
+    """Write the result of `squared` for sparse rows into a matrix of zeros; `labels` belong to the rows `places`."""
     values, columns, starts = nonzeros
     last = len(matrix) - 1
     for k in range(len(places)):
@@ -62,7 +62,7 @@ def add_squares(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plane:
-    """A plane: weights, bias, and the margin ``weights'z_i + y_i bias`` of every example with signed features z_i."""
+    """A plane: weights w, bias, and the margin ``y_i (w'x_i + bias)`` of every example with (centred) features x_i."""
 
     weights: FloatArray
     bias: float
@@ -77,7 +77,7 @@ class SmoothedSvm:
         self._y, self._upper, self._linear, self._unit = y, upper, linear, unit
 
     def plane(self, start: Plane | None = None) -> Plane | None:
-        """Return an approximately optimal plane, from a start if one is given; None if rounding prevents it."""
+        """Return an approximately optimal plane, found from `start` if given; None if rounding prevents it."""
         widths = (WIDTH,) if start else (WIDEST, WIDTH)
         plane = start or Plane(np.zeros(self._rows.shape[1]), 0.0, np.zeros(len(self._y)))
         try:
@@ -88,7 +88,7 @@ class SmoothedSvm:
         return plane
 
     def spanned(self, alpha: FloatArray, gradient: FloatArray) -> Plane:
-        """Return the plane of an alpha, with the bias that gives the examples, on average, their given gradient."""
+        """Return the plane of an alpha, with the bias that fits a given gradient best (least squares)."""
         weights = sums(alpha, self._rows)
         values = times(self._rows, weights)
         bias = float(np.mean(self._y * (self._linear + gradient - values)))
@@ -97,7 +97,7 @@ class SmoothedSvm:
     def fitted(self, gradient: FloatArray) -> Plane | None:
         """Return the plane whose gradient is nearest to a given one; None if the equations are singular.
 
-        Nearest is by least squares over the examples near the margin.
+        Nearest means least squares over the examples near the margin.
         """
         near = np.flatnonzero(np.abs(gradient) <= self._unit)
         matrix, right = squared(self._rows, self._y, near, np.ones(len(near))), self._linear[near] + gradient[near]
@@ -141,7 +141,7 @@ class SmoothedSvm:
         return np.append(plane.weights - sums(weights, self._rows), -float(weights @ self._y))
 
     def _stiffened(self, plane: Plane, width: float) -> FloatArray:
-        """Return the Hessian of the smoothed loss, with a little added for the bias so that it is not singular."""
+        """Return the Hessian of the smoothed loss, made nonsingular by a little that is added for the bias."""
         near = np.flatnonzero((np.abs(self._linear - plane.margins) < width) & (self._upper > 0.0))
         matrix = squared(self._rows, self._y, near, self._upper[near] / (2.0 * width))
         matrix[np.diag_indices(len(matrix) - 1)] += 1.0
@@ -150,7 +150,7 @@ class SmoothedSvm:
 
 
 def signed_rows(gram: Gram) -> Matrix:
-    """Return the signed features of a linear Gram, as a sparse table if the Gram holds them so."""
+    """Return each example's features times its label, from a linear Gram, sparse if the Gram holds them so."""
     values, columns, starts = gram.nonzeros
     if len(starts) == 0:
         return gram.table

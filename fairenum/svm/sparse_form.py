@@ -1,13 +1,13 @@
 """The SVM as a quadratic programme for general solvers: sparse matrices, scaled so that upper bounds are near 1.
 
-With ``alpha = scale * share`` and, for a linear kernel, the weight vector ``w = sqrt(scale) * Z'share`` as variables of
-their own (``Z_i = y_i x_i``, centred)::
+The variables are ``share = alpha / scale`` and, for a linear kernel, the weight vector ``w = sqrt(scale) * Z'share``,
+where ``Z_i = y_i x_i`` with centred features x_i. With the linear term p::
 
     minimise  1/2 |w|^2 + scale * ridge / 2 |share|^2 - p'share     subject to
               y'share = 0,   sqrt(scale) * Z'share - w = 0,   0 <= share <= upper / scale
 
-which has n d numbers (n examples, d columns) where the kernel matrix has n^2. Other kernels keep the quadratic term
-``scale * Q`` and the equation ``y'share = 0`` alone.
+which has n d numbers (n examples, d columns) where the kernel matrix has n^2. For other kernels there is no w, and the
+quadratic term is that of ``scale * Q``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fairenum.svm.sparse_or_dense import is_sparse
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseForm:
-    """``min 1/2 x'Px + q'x`` with ``A x = 0`` and bounds on the first entries of x, the shares ``alpha / scale``.
+    """The programme ``min 1/2 x'Px + q'x`` with ``A x = 0``; x begins with the shares ``alpha / scale``, within bounds.
 
     ``quadratic`` is the upper triangle of P, ``linear`` is q and ``equations`` is A. Both matrices are of SciPy's older
     CSC type, which solvers ask for.
@@ -52,7 +52,7 @@ class SparseForm:
         return upper / self.scale
 
     def alpha(self, x: FloatArray, upper: FloatArray) -> FloatArray:
-        """Return alpha for a solver's variables, made feasible: within its bounds, and with ``y'alpha = 0``."""
+        """Return alpha for a solver's variables x, made feasible: within its bounds, and with ``y'alpha = 0``."""
         y, alpha = self.problem.y, np.clip(self.scale * x[: self.size], 0.0, upper)
         positive, negative = (float(alpha[y == label].sum()) for label in (1.0, -1.0))
         if positive != negative:  # shrink the heavier class
@@ -60,11 +60,11 @@ class SparseForm:
         return read_only(alpha)
 
     def certify(self, alpha: FloatArray, upper: FloatArray) -> Certificate:
-        """Return the certificate of an alpha; its biases refer to the centred features."""
+        """Return the certificate of an alpha; its biases are for centred features."""
         return self.problem.judge(alpha, upper, self.gram.product(alpha))[0]
 
     def warm_start(self, alpha: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the variables that belong to an alpha, and the multipliers of the bounds and the equations."""
+        """Return the programme's variables for an alpha, and the multipliers of its bounds and equations."""
         share = alpha / self.scale
         plane = self.equations[1:, : self.size] @ share
         bias = self.certify(alpha, upper).bias
@@ -97,7 +97,7 @@ def _with_plane(problem: SvmProblem, scale: float) -> tuple[sparse.csc_matrix, s
 
 
 def _centred(problem: SvmProblem) -> sparse.csr_array:
-    """Return the signed, centred features as a sparse table; mostly-zero columns of a sparse X are not centred."""
+    """Return centred features times labels as a sparse table; mostly-zero columns of a sparse X are not centred."""
     if is_sparse(problem.X):
         return sparse.csr_array(signed(problem, centre_of(problem.X)))
     return sparse.csr_array(problem.y[:, None] * (problem.X - problem.X.mean(axis=0)))

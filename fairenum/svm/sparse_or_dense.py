@@ -1,7 +1,7 @@
 """Operations on tables of numbers that may be dense arrays or sparse (CSR), one row per example.
 
-A large table is kept sparse if most of it is 0, as in encoded categories. The encoder chooses once (`compact`); callers
-of these functions need not know the form.
+A large table is kept sparse if most of it is 0, as in encoded categories. The encoder chooses the form once, by
+`compact`; callers of these functions need not know the form.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def filled(table: Matrix) -> int:
 
 
 def compact(table: Matrix) -> Matrix:
-    """Return a table in the form to keep it in: sparse if it is large and mostly zero, else dense."""
+    """Return a table in the form in which to keep it: sparse if it is large and mostly zero, else dense."""
     is_large = table.shape[0] * table.shape[1] >= LARGE
     return as_csr(table) if is_large and is_mostly_zero(table) else dense(table)
 
@@ -126,7 +126,7 @@ def squares(table: Matrix) -> FloatArray:
 
 
 def turned(table: Matrix) -> FloatArray:
-    """Return a table of as many columns as rows that has the same inner products of rows as a given, wider table."""
+    """Return a square table whose rows have the same inner products as those of a given, wider table."""
     values, vectors = np.linalg.eigh(inner_products(table, table))
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
@@ -206,7 +206,7 @@ def beside(table: Matrix, column: FloatArray) -> Matrix:
 
 
 def places(table: Matrix, *columns: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return the first position of each distinct row, and each row's index among the distinct ones.
+    """Find equal rows: return the first position of each distinct row, and each row's index among the distinct ones.
 
     Rows are equal if they agree in all columns of the table and in the further `columns`. Numbers are compared bit by
     bit, except that 0.0 equals -0.0.
@@ -225,7 +225,7 @@ def distinct(table: Matrix) -> Matrix:
 
 
 def _keys(table: Matrix, columns: Sequence[FloatArray]) -> Iterator[bytes]:
-    """Yield a key for each row, the same for equal rows."""
+    """Yield a key for each row, made of its numbers as bytes; equal rows have equal keys."""
     for start in range(0, table.shape[0], BLOCK):
         block = slice(start, start + BLOCK)
         further = np.column_stack([np.empty((table[block].shape[0], 0)), *(column[block] for column in columns)])

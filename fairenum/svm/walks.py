@@ -1,7 +1,7 @@
 """Walks: paths on which an added row gains weight until the model puts it on the other side of the threshold.
 
-The row enters as an example with the label of that other side and weight (alpha) 0, where the active set is still
-optimal. The weight rises until the row reaches its margin, all other optimality conditions being kept
+The row enters as an example with the label of that other side and weight (alpha) 0, with which the solution is still
+optimal. The weight then rises until the row reaches its margin, and all other optimality conditions are kept
 (`fairenum.svm.path`). `FastWalk` is for linear kernels, `ExactWalk` for all.
 """
 
@@ -22,7 +22,7 @@ TIE_WEIGHT = 1.5  # of the row, like those of examples
 
 
 class FastWalk:
-    """Approximate paths that raise an added row's weight, from one optimal linear model; `tie_shift` breaks ties."""
+    """Approximate walks from one optimal linear model, each across one added row; `tie_shift` breaks ties."""
 
     def __init__(
         self, problem: SvmProblem, gram: LinearGram, state: ActiveSet, value: float, tie_shift: float = TIE_SHIFTS[0]
@@ -43,7 +43,7 @@ class FastWalk:
         self._scratch = fast_walk_loop.Scratch(*columns, *border)
 
     def across(self, row: FloatArray, side: float, missing: float, enough: float) -> tuple[int, FloatArray, float]:
-        """Raise a row's weight until the row is on its margin or the objective exceeds `enough`, like `ExactWalk`."""
+        """Raise a row's weight until the row is on its margin or the objective exceeds `enough`, as in `ExactWalk`."""
         state = self._state
         for target, source in zip(state, self._start, strict=True):
             target[...] = source
@@ -65,7 +65,7 @@ def _opened(state: ActiveSet, gram: LinearGram, value: float) -> fast_walk_loop.
 
 
 class ExactWalk:
-    """Exact paths that raise an added row's weight, from one optimal active set."""
+    """Exact walks from one optimal active set, each across one added row."""
 
     def __init__(self, state: ActiveSet, value: float) -> None:
         self._value, self._count = value, len(state.alpha)
@@ -87,8 +87,8 @@ class ExactWalk:
         """Raise a row's weight until the row is on its margin or the objective exceeds `enough`.
 
         The objective is a lower bound on the loss of every model with the row on its margin. `row` holds features or,
-        for a kernel matrix, the inner products with all examples and with itself; `side` is its label, `missing` how
-        far it falls short of its margin at the start. Returns the status, alpha and the bias.
+        for a kernel matrix, the inner products with all examples (times their labels) and with itself; `side` is the
+        row's label, `missing` how far the row falls short of its margin at first. Returns the status, alpha and bias.
         """
         data = self._data[side]
         _put(data, side * row, self._count)
@@ -101,7 +101,7 @@ class ExactWalk:
 
 
 def _grown(data: path_loop.Data) -> path_loop.Data:
-    """Return a copy of the data with room for one more row in the table, and for one more column in a matrix."""
+    """Return a copy of the data with room for one more row in the table and, if the table is Q, one more column."""
     n, d = len(data.y), data.table.shape[1]
     weights = np.append(data.weights, TIE_WEIGHT)
     if data.is_matrix:
@@ -120,7 +120,7 @@ def _grown(data: path_loop.Data) -> path_loop.Data:
 
 
 def _put(data: path_loop.Data, row: FloatArray, place: int) -> None:
-    """Write a row into the table at index `place`, the last one, and into the last column of a matrix."""
+    """Write a row into the table at index `place`, the last one; if the table is Q, also into its last column."""
     if data.is_matrix:
         data.table[place] = row
         data.table[:, place] = row

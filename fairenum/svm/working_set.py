@@ -1,8 +1,8 @@
 """Interior points for a working set: the examples whose bound is in doubt, with all others fixed on a bound.
 
-Of many examples few are near the margin, and a plane near the optimal one shows whether alpha of the others is 0 or
-``upper``. An interior point for those few costs a small share of one for all. The plane it gives then checks the rest:
-if more than a few are on the wrong bound, the working set grows.
+Of many examples few are near the margin; for the others, a plane near the optimal one shows whether alpha is 0 or
+``upper``. An interior point for those few costs a small share of one for all. The plane of this interior point then
+checks the others: if more than a few are on the wrong bound, the working set grows.
 
 The first plane is that of a smoothed SVM (`fairenum.svm.smoothing`), started from a given plane if there is one. Where
 that would cost too much, it is the given plane itself, or that of a sample of the examples.
@@ -37,9 +37,9 @@ FEW_WRONG = 100  # examples on a wrong bound that are added without growing the 
 class Start:
     """A given plane, thought to be near the optimal one, from which the solver starts.
 
-    ``gradient`` is taken at that plane; ``in_doubt`` marks examples that must join the working set; ``alpha`` is the
-    plane's, or None if the plane belongs to another linear term. With ``is_close`` the sign of the gradient shows the
-    bound of every example that is not in doubt.
+    ``gradient`` is the gradient at that plane; ``in_doubt`` marks examples that must join the working set; ``alpha`` is
+    that of the plane, or None if the plane belongs to another linear term. With ``is_close``, the sign of the gradient
+    shows the bound of every example that is not in doubt.
     """
 
     gradient: FloatArray
@@ -50,7 +50,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApproximateSolution:
-    """An interior point for the examples in ``working``, and alpha and gradient of all; other alpha are on a bound."""
+    """Alpha and gradient of all examples, and an interior point for those in ``working``; others are on a bound."""
 
     alpha: FloatArray
     working: IntArray
@@ -87,9 +87,9 @@ class WorkingSetSolver:
         return self.solve_all(accuracy)
 
     def _plan(self, start: Start | None) -> tuple[FloatArray, BoolArray, int] | None:
-        """Return a gradient, a mask of examples in doubt, and how many more to add nearest to the margin.
+        """Return how to choose the first working set: a gradient, a mask of examples in doubt, and a count.
 
-        These examples are the first working set. None means to solve for all examples at once.
+        That many examples nearest to the margin are added to those in doubt. None means to solve for all at once.
         """
         nobody = np.zeros_like(self.allowed)
         if start is not None and start.is_close:
@@ -135,9 +135,10 @@ class WorkingSetSolver:
         return outside & np.where(found.alpha > 0.0, found.gradient > 0.0, found.gradient < 0.0)
 
     def _nearest(self, gradient: FloatArray, size: int) -> BoolArray:
-        """Return a mask of the `size` examples whose bound is least certain, by gradient relative to length.
+        """Return a mask of the `size` examples whose bound is least certain.
 
-        Long examples count as less certain because their gradient changes more when the plane moves.
+        They have the smallest absolute gradient relative to their length: the gradient of a long example changes more
+        when the plane moves.
         """
         if size == 0:
             return np.zeros_like(self.allowed)
@@ -149,7 +150,7 @@ class WorkingSetSolver:
         return np.asarray(distance <= np.partition(distance, place)[place])
 
     def _on(self, gradient: FloatArray, works: BoolArray, accuracy: float) -> ApproximateSolution | None:
-        """Return the solution for a working set; None if no alpha strictly in its box makes ``y'alpha = 0``.
+        """Return the solution for the working set `works`; None if no alpha strictly in its box makes ``y'alpha = 0``.
 
         Every other alpha is fixed at its upper bound if its gradient is negative, else at 0.
         """

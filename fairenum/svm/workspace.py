@@ -10,7 +10,7 @@ from fairenum.svm.problem import Claim, FloatArray, Solution, SvmProblem
 
 
 class PathWorkspace:
-    """A problem opened in the native solver; every claim has its active set as handle, from which paths start."""
+    """A problem opened in the native solver; the handle of a solution is its active set, from which paths start."""
 
     def __init__(self, problem: SvmProblem) -> None:
         warm_up()
@@ -26,18 +26,18 @@ class PathWorkspace:
             ) from stuck
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> PathRemoval:
-        """Return a path from the parent's optimum that lowers one example's upper bound; it is followed on request."""
+        """Return a path from the parent's optimum that lowers one example's upper bound, to be followed on request."""
         return PathRemoval(self, parent, RemovalPath(self._state(parent), parent.certificate.objective, example, upper))
 
     def admit(self, parent: Solution, example: int, upper: float) -> Claim:
-        """Return an optimum after a left-out example gets an upper bound; among several optima, any of them."""
+        """Return an optimum after a left-out example gets the upper bound `upper`; of several optima, any of them."""
         try:
             return _claim(admitted(self._state(parent), example, upper))
         except PathStuck:
             return self.solve(parent.box_with(example, upper))
 
     def park(self, solution: Solution) -> Parked:
-        """Return a solution in a compact form, its active set alone, to save memory."""
+        """Return a compact form of a solution, to save memory: its active set without what can be recomputed."""
         return self._state(solution).parked()
 
     def resume(self, parked: Parked, upper: FloatArray) -> Claim:
@@ -62,7 +62,7 @@ class PathRemoval:
         self.bound = path.bound
 
     def tighten(self, below: float) -> Claim | None:
-        """Follow the path; return the claim at its end, or None as soon as `bound` is less than `below`."""
+        """Follow the path; return the unproven solution at its end, or None as soon as `bound` is less than `below`."""
         path = self._path
         try:
             arrived = path.advance(below)
@@ -72,7 +72,7 @@ class PathRemoval:
         return _claim(path.state) if arrived and path.state else None
 
     def _solved_anew(self) -> Claim:
-        """Return the claim at the end of the path, solved from scratch, and lower the bound to its objective."""
+        """Return the solution at the end of the path, found from scratch, and lower the bound to its objective."""
         claim = self._workspace.solve(self._parent.box_with(self._path.example, self._path.target))
         self.bound = min(self.bound, self._workspace.problem.objective(claim.alpha))
         return claim
