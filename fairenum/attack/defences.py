@@ -1,6 +1,7 @@
 """Defences against flipped training labels, by a defender who does not know which labels were flipped.
 
-A defence is a function of an `Aftermath` that returns its decisions: for each holdout row, True if favourable.
+A defence is a function from an `Aftermath`, the data after an attack, to decisions: for each holdout row, True if
+favourable.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ Defence = Callable[[Aftermath], BoolArray]
 
 
 def knn_relabelling(after: Aftermath) -> BoolArray:
-    """Decide by an SVM trained on rows relabelled by their ten nearest neighbours (Paudice et al., 2018)."""
+    """Decide by an SVM trained on the majority label of each row's ten nearest neighbours (Paudice et al., 2018)."""
     X, y = dense(after.train.X), after.train.y
     votes = np.array([y[nearest_rows(X, row)].sum() for row in range(len(y))])
     return after.refit(np.arange(len(y)), np.where(votes == 0.0, y, np.sign(votes)))
@@ -84,7 +85,7 @@ def loss_removal(after: Aftermath) -> BoolArray:
 
 
 def fairest_listed(after: Aftermath) -> BoolArray:
-    """Decide by the fairest of the listed models, chosen by the same rules as in an audit."""
+    """Decide by the fairest of the models listed after the attack, chosen by the same rules as in an audit."""
     return after.decide(fairest(after.models, after.chosen_by, after.tolerances))
 
 
@@ -100,7 +101,7 @@ def fairest_guided(after: Aftermath) -> BoolArray:
 
 
 def _mitigating(mitigation: Mitigation) -> Defence:
-    """Return a defence that applies a mitigation; if it gives probabilities, one decision is drawn for each row."""
+    """Return a defence that applies a mitigation; if this gives probabilities, one decision is drawn for each row."""
 
     def decide(after: Aftermath) -> BoolArray:
         rows = (after.train, after.chosen_by, after.holdout)

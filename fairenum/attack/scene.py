@@ -1,8 +1,7 @@
 """The data of an attacker, and an SVM of the training rows that can be solved with any of their labels flipped.
 
-The SVM problem holds every row twice, once with each label, and one of the two is left out. To flip a label is to
-exchange them: by following two exact solution paths from the previous optimum if the solver supports it, or else by
-solving from scratch.
+The SVM problem holds every row twice, once with each label, and one of the two is left out. A flip exchanges the two:
+along two exact solution paths from the previous optimum if the solver supports it, or else by solving from scratch.
 """
 
 from __future__ import annotations
@@ -110,14 +109,14 @@ class FlippableSvm:
         return self._workspace.solve(self.problem.upper * np.concatenate([~flipped, flipped]))
 
     def flip(self, solution: Solution, row: int) -> Solution:
-        """Return the solution with one more label flipped than in a given solution.
+        """Return the solution with the label of `row` flipped, in addition to the flips in a given solution.
 
         Objective, weight vector and interval of biases are as from `solve`; dual variables may differ if not unique.
         """
         return self._walked(solution, row) or self._solved_anew(solution, row)
 
     def _walked(self, solution: Solution, row: int) -> Solution | None:
-        """Return the solution with one more label flipped, along exact solution paths; None if the solver cannot."""
+        """Return the solution with the label of `row` flipped, too, along exact paths; None if the solver cannot."""
         workspace, twin = self._workspace, row + self.rows
         if not workspace.admits:
             return None

@@ -51,7 +51,7 @@ from fairenum.tables.splitting import row_counts
 
 
 def summary(records: Sequence[TrialRecord], config: AttackConfig, ended: Cut | None = None) -> Attack:
-    """Return a summary of the records of all trials; `ended` is the reason if they ended early."""
+    """Return a summary of the records of all trials; `ended` says why, if the simulation ended early."""
     return Attack(
         status="interrupted" if ended == "interrupted" else "complete",
         config=config,
@@ -149,7 +149,7 @@ def _detection(detected: Sequence[TrialDetection], level: float) -> Detection | 
 
 
 def _defence(name: str, attacks: Sequence[Attacked], level: float) -> DefenceSummary:
-    """Return a summary of one defence, with its changes of gap and error against the undefended models."""
+    """Return a summary of one defence over all attacks, with its changes of gap and error against no defence."""
     done = [attack for attack in attacks if attack.defences[name].failure is None]
     failures = [failure for attack in attacks if (failure := attack.defences[name].failure) is not None]
     gaps = _column(attack.defences[name].gap for attack in done)
@@ -180,7 +180,7 @@ def _column(values: Iterable[float | None]) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulation:
-    """The result of a simulation: a summary, and the record of each finished trial in order."""
+    """The result of a simulation of label flips: a summary, and the record of each finished trial in order."""
 
     attack: Attack
     records: tuple[TrialRecord, ...]
@@ -258,7 +258,7 @@ def simulate(
 
 
 def check_names(config: AttackConfig) -> None:
-    """Refuse strategies and defences that do not exist."""
+    """Refuse options that name a strategy or a defence that does not exist."""
     for name in config.strategies:
         STRATEGIES.load(name)
     for name in config.defences:
@@ -267,7 +267,7 @@ def check_names(config: AttackConfig) -> None:
 
 
 def resolved(config: AttackConfig, dataset: Dataset) -> AttackConfig:
-    """Return the options with sizes in rows, and with the sensitive column and the target group by name.
+    """Return the options as settled for a table: sizes in rows, and sensitive column and target group by name.
 
     Options that no trial could follow are refused, such as more flips than training rows.
     """
@@ -283,7 +283,7 @@ def resolved(config: AttackConfig, dataset: Dataset) -> AttackConfig:
 
 
 def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
-    """Yield the trials, each with rows drawn at random from the whole table, without replacement.
+    """Yield the trials of a simulation, each with rows drawn at random from the whole table, without replacement.
 
     The rows of a trial depend only on its seed, so that a single trial can be repeated.
     """
@@ -333,7 +333,7 @@ def attacked(
     their decision values is refused. `jobs`, `cluster` and `progress` are as in `fairenum.attack.simulate`; `budget` is
     the time limit that the simulation shares with the audit, if any; `options` are fields of `AttackConfig`, which
     override those of the audit. If the simulation is interrupted, the status of the document is "interrupted"; if there
-    was no time for a single trial, its `attack` is None.
+    was no time for a single trial, the document's `attack` is None.
     """
     if document.config.decide != "sign":
         raise ConfigError(

@@ -26,18 +26,18 @@ MOST_ROUNDS = 100  # iterations of `alfa`, which usually ends after a few
 
 
 def paper(scene: Scene, budget: int) -> IntArray:
-    """Return random rows as in the paper: favourable labels in the target group, unfavourable ones in other groups."""
+    """Return random rows as in the paper: favourable ones of the target group, unfavourable ones of other groups."""
     allowed = (scene.in_target == (scene.train.y > 0)) & scene.flippable()
     return scene.candidates(allowed, budget, "rows whose label speaks against the prejudice")[:budget]
 
 
 def random(scene: Scene, budget: int) -> IntArray:
-    """Return random rows, among those that may be flipped in the direction of the scene."""
+    """Return random rows among all rows whose labels the scene allows to flip."""
     return scene.candidates(scene.flippable(), budget, "rows to flip in that direction")[:budget]
 
 
 def group(scene: Scene, budget: int) -> IntArray:
-    """Return random rows of the target group, to be flipped in the scene's direction, by default to unfavourable."""
+    """Return random rows of the target group, to be flipped to the scene's `direction`, by default to unfavourable."""
     allowed = scene.in_target & scene.flippable(UNFAVOURABLE)
     return scene.candidates(allowed, budget, "rows of that group to flip in that direction")[:budget]
 
@@ -68,7 +68,7 @@ def greedy_parity(scene: Scene, budget: int) -> IntArray:
     """Return rows chosen one after another, each time the row whose flip gives the retrained model the largest gap.
 
     The gap is measured on the scene's `watched` rows. Often no single flip changes a decision, so flips of equal gap
-    are ranked by a second number, their headway: how much more the flip raises the row's loss under the present model
+    are ranked by a second number, called headway: how much more the flip raises the row's loss under the present model
     than under a prejudiced model, which is trained on labels that depend only on the group. The search is repeated with
     headway as the only criterion, and the rows of the search with the larger final gap are returned.
     """
@@ -85,8 +85,8 @@ def _greedy(
 ) -> tuple[BoolArray, list[int]]:
     """Return the rows that a greedy search flips, as a boolean for each training row and as numbers in order.
 
-    Each step flips the row after whose flip the gap is largest, ties broken by headway (see `greedy_parity`); without
-    `by_gap`, the row of largest headway.
+    With `by_gap`, each step flips the row whose flip leads to the largest gap, with ties broken by headway (see
+    `greedy_parity`); else the row of largest headway.
     """
     flipped = np.zeros(len(scene.train), dtype=np.bool_)
     prejudice = _regret(scene, svm, svm.solve(scene.in_target == (scene.train.y > 0)))
@@ -110,7 +110,7 @@ def _gaps(scene: Scene, values: FloatArray) -> FloatArray:
 
 
 def _kinds(scene: Scene, allowed: BoolArray) -> IntArray:
-    """Return the numbers of the allowed rows, but only the first of identical rows, as their flips are equivalent."""
+    """Return the numbers of the allowed rows, without repetitions of identical rows, whose flips are equivalent."""
     rows = np.flatnonzero(allowed)
     return rows[merge_identical(scene.train.X[rows], scene.train.y[rows]).first]
 
@@ -139,7 +139,7 @@ def alfa(scene: Scene, budget: int) -> IntArray:
 
 
 def _regret(scene: Scene, svm: FlippableSvm, solution: Solution) -> FloatArray:
-    """Return for each row its hinge loss with the flipped label minus that with its own, with class weights."""
+    """Return how much flipping its label raises each row's hinge loss under a solution, with class weights."""
     values = scene.train.y * svm.decide(solution, scene.train.X)
     own, other = np.split(svm.weights, 2)
     return np.asarray(other * np.maximum(0.0, 1.0 + values) - own * np.maximum(0.0, 1.0 - values))

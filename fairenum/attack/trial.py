@@ -45,12 +45,12 @@ from fairenum.tables.groups import named_groups
 
 
 def recovery(gaps: FloatArray, errors: FloatArray, is_constant: BoolArray, clean_gap: float | None) -> RecoveryRanks:
-    """Return the rank of the first listed model that is as fair as the model before the attack.
+    """Return the rank of the first model listed after an attack that is as fair as the model before the attack.
 
     Its gap must be no larger than `clean_gap`, the gap of the model before the attack, and its error no larger than
-    that of the first listed model; for the result's `paper_rank`, both must be smaller. A rank is None if there is no
-    such model. Models that decide all rows alike do not count. `gaps` and `errors` are those of the listed models on
-    the holdout.
+    that of the first listed model; for the result's `paper_rank`, gap and error must be smaller. A rank is None if
+    there is no such model. Models that decide all rows alike do not count. `gaps` and `errors` are those of the listed
+    models on the holdout.
     """
     if clean_gap is None:
         return RecoveryRanks()
@@ -71,8 +71,8 @@ def detection(
     """Return how well the rows that fairer models leave out match the flipped rows: precision and recall.
 
     Fairer models are those with a smaller gap than the first; the result is None if they leave out no rows. Which of
-    several identical rows is left out is arbitrary, so each counts as the share of flipped rows among them. `train` has
-    the labels after the attack.
+    several identical rows is left out is arbitrary, so a left-out row counts as the share of flipped rows among all
+    rows identical to it. `train` has the labels after the attack.
     """
     is_fairer = ~is_constant & (np.round(gaps - gaps[0], ROUNDING_DIGITS) < 0.0)
     left_out = sorted({row for place in np.flatnonzero(is_fairer) for row in models[place].left_out})
@@ -102,7 +102,7 @@ DIRECTIONS = {"unfavourable": -1, "favourable": 1, None: 0}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """The input of one trial: its number, its seed, its rows and the options."""
+    """The input of one trial, a simulated attack on a random sample of rows: number, seed, rows and options."""
 
     number: int
     seed: int
@@ -156,7 +156,7 @@ def _message(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Draw:
-    """The encoded rows of a trial and, as `clean`, the gap and the error of the best model before any attack."""
+    """The encoded rows of a trial, and as `clean` the gap and the error of the best model before any attack."""
 
     scene: Scene
     selection: EncodedRows | None
@@ -182,7 +182,7 @@ class _Draw:
         return cls(scene, selection, holdout, config, Measured(*measures, _train_gap(model, scene)))
 
     def attacked(self, name: str, flips: float) -> Attacked:
-        """Flip labels by the named strategy, list the best models of the flipped labels, and return their measures."""
+        """Flip labels by the named strategy, list the best models of the flipped labels, and return their scores."""
         scene, holdout = self.scene, self.holdout
         rows = rows_to_flip(name, STRATEGIES.load(name), scene, budget(flips, len(scene.train)))
         poisoned = _flipped(scene.train, rows)

@@ -1,4 +1,4 @@
-"""Prices on a convex measure of unfairness: the first to try, and the next, until the loss is as large as allowed.
+"""Prices on a convex measure of unfairness: the first to try, and the next ones until the loss is as large as allowed.
 
 The plane (w, b) found for a price v minimises ``P(w, b) + v z(w, b)``, with P the loss and z a convex measure of
 unfairness. As v rises, P rises and z falls. One such z stands in for the parity gap: the difference of mean decision
@@ -39,21 +39,23 @@ class Priced(Protocol):
 
 
 def first_price(least: float, eps: float, square: float) -> float:
-    """Return the price at which the loss would rise as far as allowed if the plane moved only along the direction d.
+    """Return the first price on unfairness to try, at which the loss should rise by about the share `eps`.
 
-    d is the difference of group means and `square` is ``|d|^2``; `least` is the least loss, `eps` its relative rise.
+    It would if the plane moved only along the difference of the two group means, whose squared length is `square`.
+    `least` is the least loss.
     """
     return math.sqrt(2.0 * max(eps, CLOSE) * least / square)
 
 
 def next_price(inside: Priced, outside: Priced | None, least: float, most: float) -> float:
-    """Return the next price to try, at which the loss is expected to be `most`.
+    """Return the next price on unfairness to try, at which the loss is expected to be `most`.
 
-    `inside` is the plane found so far that has the largest loss up to `most`, `outside` the one of the smallest loss
-    beyond it. The minimum of ``P + v z`` is concave in v, and ``P + v z`` of every plane found is a tangent to it. The
-    price returned is where the tangents of the two planes meet, which is exact if the minimum jumps from one plane to
-    the other. If `outside` is far beyond `most`, the loss is taken to rise by a power of the price, at first its
-    square.
+    Let P be the loss of a plane, z its measure of unfairness, v the price and `least` the least loss. `inside` is the
+    plane found so far that has the largest loss up to `most`, `outside` the one of the smallest loss beyond. The
+    minimum of ``P + v z`` over all planes is concave in v, and each plane found gives a tangent to it. The price
+    returned is where the tangents of the two planes meet, which is exact if the minimum jumps from one plane to the
+    other. If `outside` is far beyond `most` or None, the loss is taken to rise by a power of the price instead, at
+    first its square.
     """
     last, allowed = outside or inside, max(most - least, math.ulp(least))
     rise = last.loss - least
@@ -94,7 +96,7 @@ def _shares(rows: int, weights: FloatArray | None) -> FloatArray:
 
 
 def is_zero_direction(along: FloatArray, square: float) -> bool:
-    """Tell whether a direction between two means is 0 up to rounding, so that z = 0 for every plane.
+    """Tell whether the direction between two group means is 0 up to rounding, so that no plane can separate the means.
 
     `along` has the direction's inner products with the examples, `square` is its squared length.
     """

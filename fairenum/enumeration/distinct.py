@@ -1,9 +1,9 @@
 """Distinct models: enumerated models that differ in support, in predictions, or in a minimum share of predictions.
 
-The support of a model is its set of support vectors. On tied data thousands of supports can belong to one predictor:
-every correctly decided row sits on the margin, and any of them can be left out. A list of fifty such models is of no
-use, so they are merged, counted, and explained: by how many examples lie on the margin (`margin_ties`), and by how many
-records must be left out before the plane moves (`records_to_move`).
+The support of a model is its set of support vectors. If many rows lie exactly on the margin, any of them can be left
+out, so thousands of supports can belong to one predictor. A list of fifty such models is of no use, so they are merged
+and counted. Two numbers explain them: how many examples lie on the margin (`margin_ties`), and how many records must be
+left out before the plane moves (`records_to_move`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_ON_MARGIN, MOST_NUMBERS = 2000, 2e7  # examples on the margin, and numbers 
 
 
 def records_to_move(model: Model) -> int:
-    """Return a lower bound on the training records that must be left out to move the plane of the best model.
+    """Return a lower bound on how many training records must be left out before the plane of the best model moves.
 
     It is 1 where nothing is proven: the examples on the margin do not determine the plane, the kernel is not linear, or
     one record may move the plane.
@@ -57,8 +57,8 @@ def records_to_move(model: Model) -> int:
 class _PinnedPlane:
     """A plane that the examples on its margin determine uniquely, with all examples whose removal might move it.
 
-    The plane stays where it is as long as the alphas of the margin examples can change, within their bounds, so that
-    they compensate for what is left out.
+    The plane does not move as long as the alphas of the margin examples, within their bounds, can compensate for what
+    is left out.
     """
 
     def __init__(self, margin: FloatArray, box: FloatArray, centre: FloatArray, able: FloatArray, cost: FloatArray):
@@ -66,7 +66,10 @@ class _PinnedPlane:
 
     @classmethod
     def of(cls, problem: SvmProblem, alpha: FloatArray, margin: IntArray, able: IntArray) -> _PinnedPlane | None:
-        """Return the plane if its margin examples determine it, with alphas strictly within bounds; else None."""
+        """Return the plane if its margin examples determine it, with alphas strictly within bounds; else None.
+
+        `margin` are the examples on the margin, `able` all examples whose removal might move the plane.
+        """
         coordinates = _coordinates(problem, able)
         own = coordinates[np.searchsorted(able, margin)]
         if np.linalg.matrix_rank(own, tol=DEPENDENT * np.linalg.norm(coordinates)) < coordinates.shape[1]:
@@ -78,7 +81,7 @@ class _PinnedPlane:
     def fewest(self) -> float:
         """Return a lower bound on the number of records that must be left out before the plane moves.
 
-        Rough bounds of all examples come first; the smallest are then replaced by exact ones until the minimum is
+        Each example first gets a rough bound; the smallest bounds are then replaced by exact ones until the minimum is
         exact.
         """
         if self._margin.shape[0] == self._margin.shape[1]:
@@ -92,9 +95,10 @@ class _PinnedPlane:
         return float(needed.min())
 
     def _exactly(self) -> FloatArray:
-        """Return for each example how many records of it must be left out to move the plane.
+        """Return for each example how many of its records must be left out to move the plane.
 
-        Rows on the margin must be linearly independent, so that their alphas can compensate in one way only.
+        The rows on the margin must be linearly independent, so that their alphas can compensate for a removal in one
+        way only.
         """
         inverse = np.linalg.inv(self._margin)
         above, below = self._box - self._centre, self._centre
@@ -105,10 +109,10 @@ class _PinnedPlane:
         return np.asarray(np.concatenate(farthest) / self._cost)
 
     def _roughly(self) -> FloatArray:
-        """Return for each example a lower bound on its records that must be left out to move the plane.
+        """Return for each example a lower bound on how many of its records must be left out to move the plane.
 
-        The bound assumes one way to compensate: all alphas on the margin change, in proportion to the distance from
-        their bounds.
+        Only one way to compensate for a removal is considered: the changes of all alphas on the margin, divided by the
+        distance of each alpha from its bounds, have the least sum of squares.
         """
         room = np.minimum(self._centre, self._box - self._centre)
         weighted = self._margin * room[:, None]
@@ -120,7 +124,7 @@ class _PinnedPlane:
         return (self._able[start : start + BLOCK_ROWS] for start in range(0, len(self._able), BLOCK_ROWS))
 
     def _farthest(self, row: FloatArray) -> float:
-        """Return the largest alpha of example `row` whose removal margin examples can offset; 0 if none is found."""
+        """Return the alpha that the example `row` can lose while margin examples compensate; 0 if none is found."""
         size = len(self._box)
         aim = np.append(np.zeros(size), -1.0)
         equations = np.column_stack([self._margin.T, -row])
@@ -130,7 +134,7 @@ class _PinnedPlane:
 
 
 def _coordinates(problem: SvmProblem, able: IntArray) -> FloatArray:
-    """Return the rows of examples, times their labels and with a bias column, in coordinates of the space they span."""
+    """Return the examples' rows, with a bias column and times their labels, in coordinates of the space they span."""
     rows = dense(beside(problem.X[able], np.ones(len(able)))) * problem.y[able, None]
     if len(rows) < rows.shape[1]:
         rows = turned(rows)
@@ -139,10 +143,10 @@ def _coordinates(problem: SvmProblem, able: IntArray) -> FloatArray:
 
 
 def _roomiest(margin: FloatArray, box: FloatArray, sought: FloatArray) -> FloatArray | None:
-    """Return alphas of the margin examples, as far from their bounds as possible, that give the same plane.
+    """Return alphas of margin examples that give a plane and are farthest from their bounds; None if one is at a bound.
 
-    The plane is given by `sought`, the sum of the rows of `margin` times their alphas. None if an alpha must be at its
-    bound.
+    `margin` has the rows of these examples, `box` the upper bounds of their alphas. The plane is given by `sought`, the
+    sum of the rows times their alphas.
     """
     size = len(box)
     aim, equations = np.append(np.zeros(size), -1.0), np.column_stack([margin.T, np.zeros(len(sought))])
@@ -240,7 +244,7 @@ class DistinctModels:
 
     @property
     def ties(self) -> MarginTies | None:
-        """Counts of examples on the best model's margin, if at least half of all models repeat others; else None."""
+        """Counts of examples on the best model's margin; None if less than half of the models found are repetitions."""
         if self._first is None or sum(self.sizes) < 2 * len(self.sizes):
             return None
         return margin_ties(self._first)
@@ -271,7 +275,7 @@ def first_alike(patterns: BitArray, decided: BitArray, least: float) -> int | No
 
 
 def margin_ties(model: Model) -> MarginTies:
-    """Return how many examples lie on a model's margin, how many of them are independent, and `records_to_move`."""
+    """Return how many examples lie on a model's margin, how many are affinely independent, and `records_to_move`."""
     problem = model.problem
     reached = problem.y * model.decision_function(problem.X) + problem.ridge * model.alpha
     margin = np.flatnonzero(np.abs(reached - problem.linear) <= 1e-7 * np.abs(problem.linear).max())

@@ -35,7 +35,7 @@ class EncodedRows:
     groups
         The group of each row, in the column that models are selected by.
     others
-        Groups of the other sensitive columns and of their intersection, for guardrails.
+        The groups of each row in every other sensitive column and in the intersection of all, for guardrails.
     drawn
         These rows as a share of their table, if they are a sample stratified by label and group; else 1.
     """
@@ -88,7 +88,8 @@ def encode(
 ) -> tuple[Encoding, list[EncodedRows]]:
     """Return the encoding fitted to the first of several parts of a table, and all parts encoded by it.
 
-    Parts are given by row numbers. All rows are in one group if no `primary` groups are given.
+    A part is given by its row numbers. `primary` has the groups that models are selected by; if None, all rows are in
+    one group. `others` has further groups, for guardrails.
     """
     encoding = Encoding.fit(dataset, parts[0], standardise=standardise)
     groups = primary or Groups.everyone(len(dataset))
@@ -110,8 +111,9 @@ class Division:
     """A table split into training, selection and holdout rows, and encoded.
 
     ``columns`` has the groups of every sensitive column and, if there are several, of their intersection; ``primary``
-    are the ones that models are selected by. ``rows`` holds the row numbers of the selection and the holdout rows. A
-    division is exploratory if selection and holdout rows are not separate from each other or from the training rows.
+    is the one of them that models are selected by. ``rows`` holds the row numbers of the selection and the holdout
+    rows. A division is exploratory if selection and holdout rows are not separate from each other or from the training
+    rows.
     """
 
     dataset: Dataset
@@ -186,7 +188,7 @@ def divide(
 
 
 def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
-    """Return the operating point that a rule asks for; a base rate is the share of favourable labels in `train`."""
+    """Return how each model's cutoff is set under a rule; a base rate is the share of favourable labels in `train`."""
     match decide.rule, decide.number:
         case "base-rate", _:
             return OperatingPoint(float(np.average(train.labels, weights=train.weights)))
@@ -200,7 +202,7 @@ def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosedProblem:
-    """An SVM problem posed on training rows; ``rows_of`` has the indices of the rows merged into each example."""
+    """An SVM problem posed on training rows; ``rows_of`` has for each example the indices of its identical rows."""
 
     problem: SvmProblem
     rows_of: tuple[IntArray, ...]
@@ -211,10 +213,10 @@ def pose(
 ) -> PosedProblem:
     """Return the SVM problem of given settings on training rows, with identical rows merged into one example.
 
-    A row costs C times the weight of its label times its own weight. Rows with different weights are not merged, so the
-    rows behind an example, its copies, share one cost and can be left out one by one. Nothing is merged if the settings
-    take rows as examples. C must be a number, and class weights must be chosen; gamma is computed from the rows where
-    the settings do not give a number.
+    The hinge loss of a row costs C times the class weight of its label times the row's own weight. Rows with different
+    weights are not merged, so the rows behind an example, its copies, share one cost and can be left out one by one.
+    Nothing is merged if the settings take rows as examples. C must be a number, and class weights must be chosen; gamma
+    is computed from the rows where the settings do not give a number.
     """
     kernel, price = kernel_for(svm, X, weights), svm.cost * row_class_weights(svm, y, weights)
     cost = price if weights is None else price * weights
@@ -260,5 +262,5 @@ def kernel_for(svm: SvmSettings, X: Matrix, weights: FloatArray | None = None) -
 
 
 def best_cost(accuracy: dict[float, float]) -> float:
-    """Return the cost C of highest accuracy; of equally accurate ones the smallest, which gives the simplest model."""
+    """Return the cost C of highest accuracy; of several such costs the smallest, which gives the simplest model."""
     return min(accuracy, key=lambda cost: (-round(accuracy[cost], 12), cost))

@@ -46,7 +46,7 @@ class IncumbentTarget(NamedTuple):
 class CandidateScores:
     """Each model's objective, performance, gap and guardrail excess.
 
-    The last axis of each array has the models, best objective first; axes before it may hold replications.
+    The last axis of each array has the models, best objective first; axes before it may hold random subsamples of rows.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class CandidateScores:
         return np.asarray(near_optimal & performing & within & ~self.is_constant & ~np.isnan(self.gap))
 
     def _is_within(self, max_loss: float | None) -> BoolArray:
-        """Return a mask of models within the loss limit and guardrails; model 1 always is, unless a model is in use."""
+        """Return a mask of models within `max_loss` and guardrails; without a model in use, model 1 always is."""
         is_within = np.ones(self.gap.shape[-1], dtype=np.bool_)
         if max_loss is not None and self.loss_ratio is not None:
             is_within = is_within & _at_least(-self.loss_ratio, -max_loss)
@@ -150,9 +150,10 @@ def guard_excess(rows: EncodedRows, values: FloatArray, tolerances: Tolerances) 
 
 
 def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances, point: OperatingPoint = SIGN) -> Model:
-    """Return the model that this module's rule chooses; the first one if none is a candidate.
+    """Return the candidate of least gap on the given rows; the first model if none is a candidate.
 
-    `models` are sorted, best objective first. Each decides at the cutoff that `point` finds on these rows.
+    A candidate is within all tolerances and guardrails (`CandidateScores.candidates`). `models` are sorted, best
+    objective first. Each decides at the cutoff that `point` finds on these rows.
     """
     operating = Operating(replace(point, weights=rows.weights), rows.X)
     values = np.array([operating.values(model, rows.X) for model in models])
@@ -196,14 +197,14 @@ def search_fairest(
     solver
         Name of a solver plugin, or a plugin.
     point
-        The operating point of every model, whose cutoff is found on these rows.
+        The rule that finds the cutoff of each model on these rows.
 
     Returns
     -------
     tuple
-        The model chosen by the rule, and all models that none beats in objective, gap and performance together, best
-        first. The search was guided by these rows, so gap and performance on them are too good: only other rows show
-        how fair the model is.
+        The chosen model, and all models that none beats in objective, gap and performance together, best first. The
+        search was guided by these rows, so gap and performance on them are too good: only other rows show how fair the
+        model is.
     """
     tolerances = tolerances or Tolerances(guards=DEFAULT_GUARDS)
     bounds = Bounds(

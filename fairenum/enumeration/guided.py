@@ -42,7 +42,8 @@ class Bounds:
     training_loss
         Largest relative rise of the loss on all training examples; None for any.
     performance_drop
-        Largest loss of performance on the watched rows against the best model; more is penalised, not excluded.
+        Largest loss of performance against the best model, on the rows that guide the search; more is penalised, not
+        excluded.
     left_out
         Largest share of the training records left out.
     solves
@@ -103,7 +104,7 @@ class ChangeOrder:
     def box(self, upper: FloatArray, cost: FloatArray, batch: int) -> FloatArray:
         """Return the upper bounds of alpha after the first `batch` training rows are left out or put back.
 
-        `upper` are the bounds before, and `cost` is the bound per training row of each example.
+        `upper` are the bounds before, and `cost` is the bound that one training row adds to its example.
         """
         taken = np.diff(np.minimum(np.cumsum(self.copies), batch), prepend=0)
         counts = np.rint(upper / cost)
@@ -121,7 +122,7 @@ class BoxRange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangeOrders:
-    """Orders in which to leave examples out of a model, to put them back, and to leave them out of the first model."""
+    """Three orders of examples: to leave out of a model, to put back into it, and to leave out of the first model."""
 
     leave_out: ChangeOrder
     put_back: ChangeOrder
@@ -139,10 +140,11 @@ class Ranking:
         self._softness = SOFTNESS * float(first_values.std()) or 1.0
 
     def orders(self, solution: Solution, model: Model, values: FloatArray, price: float) -> ChangeOrders:
-        """Return orders in which to change examples, by their first-order effect on the smoothed gap of a model.
+        """Return orders in which to leave examples out of a model or to put them back, most promising first.
 
-        `values` are the model's decision values on the watched rows, minus its cutoff; `price` is how much gap a unit
-        of performance is worth.
+        Examples are ranked by their first-order effect on the model's smoothed gap. `values` are the model's decision
+        values, minus its cutoff, on the rows that guide the search; `price` is how much gap a unit of performance is
+        worth.
         """
         problem = self._problem
         decided = model.decision_function(problem.X)
@@ -158,10 +160,11 @@ class Ranking:
         )
 
     def _slope(self, upper: FloatArray, decided: FloatArray, values: FloatArray, price: float) -> FloatArray:
-        """Return the derivative of the gap plus penalties with respect to each watched row's decision value.
+        """Return the derivative of the gap plus penalties by the decision value of each row that guides the search.
 
-        The penalties are -`price` times the performance, and for each limit of a guardrail its price
-        (`Influence.prices`) times the quantity that it limits.
+        The penalties are -`price` times the performance and, for each limit of a guardrail, the limited quantity times
+        the price of this limit (`Influence.prices`). `values` are the decision values of these rows, `decided` those of
+        the training examples, and `upper` are the upper bounds of alpha.
         """
         watched, slope = self._watched, self._watched.slope(values, self._softness, price)
         limits = watched.limits(values, self._softness, self._first)
@@ -187,7 +190,7 @@ SOLVES, WORK = (20, 450), 8.5e4  # where no number of solves is given: how many,
 
 
 def usual_solves(numbers: int) -> int:
-    """Return the default number of SVMs to solve; the more `numbers` in the problem's table or kernel, the fewer.
+    """Return the default number of SVMs to solve, which falls with the `numbers` in the problem's table or kernel.
 
     On a table of a few hundred rows the search gains from the largest number; on thousands of rows half as many solves
     find nearly as much.
@@ -206,10 +209,10 @@ def limit_reached(
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box (rows allowed of each example), its model's values on the watched rows, and its merit to minimise.
+    """A solved SVM of the search: its scored model, and its merit, the quantity that the search minimises.
 
-    ``solution`` is None while its compact form is stored in ``parked``; ``records_out`` is the number of training rows
-    left out.
+    ``values`` are its decision values on the rows that guide the search, ``records_out`` is the number of training rows
+    left out. ``solution`` is None while its compact form is stored in ``parked``.
     """
 
     solution: Solution | None
@@ -221,15 +224,15 @@ class _Node:
 
     @property
     def decisions(self) -> bytes:
-        """The model's decisions about the watched rows as bytes, equal for models that decide alike."""
+        """The model's decisions about the rows that guide the search, as bytes; equal for models that decide alike."""
         return (self.values >= 0.0).tobytes()
 
 
 @dataclass(eq=False)
 class GuidedSearch:
-    """An iterator over the models that the search solves within its bounds; `stopped` says why it ended.
+    """A guided search, as an iterator over the models that it finds within its bounds; `stopped` says why it ended.
 
-    The first one is the best model of all. The iteration may be stopped after any model.
+    The first model is the best of all. The iteration may be stopped after any model.
 
     Parameters
     ----------
@@ -240,11 +243,11 @@ class GuidedSearch:
     bounds
         The limits of the search.
     root
-        The workspace's solution with all training rows, if known; or one with fewer rows, and then every model leaves
-        out the rows that it does.
+        The solution to start from, if known: with all training rows or with fewer. Rows left out there are left out of
+        every model.
     floor
-        Number of training rows of each example that are never left out, at most those that the root allows; 0 if not
-        given.
+        For each example, the number of training rows that are never left out, at most as many as the root allows; 0 if
+        not given.
     best
         The objective that losses are measured against; that of the root if not given.
     memory
@@ -283,7 +286,7 @@ class GuidedSearch:
 
     @property
     def problem(self) -> SvmProblem:
-        """The SVM problem whose training examples are left out."""
+        """The SVM problem whose examples the search leaves out."""
         return self.workspace.problem
 
     def __iter__(self) -> Iterator[ScoredModel]:
@@ -328,10 +331,10 @@ class GuidedSearch:
         return self.stopped is not None
 
     def _next(self) -> _Node | None:
-        """Return the node to continue from: least merit, then fewest training rows left out; None if none is left.
+        """Return the node to continue from, that of least merit (gap plus penalties); None if none is left.
 
-        Of models that decide alike only the one of best objective counts, as it is farthest from the largest loss
-        allowed.
+        Ties go to the fewest training rows left out. Of models that decide alike only the one of best objective counts,
+        as it is farthest from the limit on the loss.
         """
         best: dict[bytes, _Node] = {}
         for node in self._nodes:
@@ -351,7 +354,7 @@ class GuidedSearch:
             yield self._nodes[0], orders.choose_anew
 
     def _along(self, node: _Node, order: ChangeOrder) -> Iterator[ScoredModel | None]:
-        """Try growing numbers of changes from an order, then numbers near the best one; yield the models found."""
+        """Leave out or put back ever more rows in an order, then numbers near the best one; yield the models found."""
         most = min(order.size, self._room - node.records_out) if order.sign < 0 else order.size
         merits, batch = {0: node.merit}, max(1, self._room // SMALLEST_BATCH)
         while batch <= most:
@@ -373,7 +376,7 @@ class GuidedSearch:
             merits[middle] = math.inf if merit is None else merit
 
     def _after(self, node: _Node, order: ChangeOrder, batch: int) -> Generator[ScoredModel | None, None, float | None]:
-        """Yield the model after `batch` changes, or None if there is none within the bounds; then return its merit.
+        """Yield the model after `batch` rows are left out or put back, or None if none is allowed; return its merit.
 
         None is yielded so that a caller may pause after every solve. The merit is infinite if there is no new model,
         and None if the model loses too much or the search has reached a limit.
@@ -414,15 +417,15 @@ class GuidedSearch:
     def _bound(self, node: _Node, upper: FloatArray) -> float:
         """Return an upper bound on the objective in the box `upper`; infinite if that box is not within the node's.
 
-        Nothing is solved: in the smaller box the plane of `node` has a loss that is less by the slack of the rows left
-        out, times their cost, and the optimum of the box is at most that loss.
+        Nothing is solved. In the smaller box, the plane of `node` has a loss that is less by the slack of the rows left
+        out, times their cost; the optimum of the box is at most that loss.
         """
         solution = self._solution(node)
         freed = solution.upper - upper
         return solution.certificate.bound - float(freed @ solution.slack) if (freed >= 0.0).all() else math.inf
 
     def _child(self, node: _Node, upper: FloatArray) -> _Node | None:
-        """Return a solved node for the box `upper`; None if it was seen before, has one label only, or has no proof."""
+        """Return the solved node of the box `upper`; None if it was seen before, has only one label, or no proof."""
         problem = self.problem
         mark = problem.counted(upper).tobytes()
         if mark in self._seen or len(np.unique(problem.y[upper > 0.0])) < 2:
@@ -436,7 +439,7 @@ class GuidedSearch:
             return None
 
     def _walked(self, start: Solution, upper: FloatArray) -> Solution | None:
-        """Return the solution within `upper` by removal paths, if few bounds change, all to below alpha; else None."""
+        """Return the solution in the box `upper` by paths; None unless few bounds change, each to below its alpha."""
         changed = np.flatnonzero(start.upper != upper)
         is_smaller = (start.alpha[changed] > upper[changed]).all()
         if not self.workspace.removes or len(changed) > MOST_PATHS or not is_smaller:

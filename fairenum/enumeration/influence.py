@@ -32,7 +32,7 @@ TINY = 1e-300
 
 
 class GuardSlopes(NamedTuple):
-    """Derivatives of quantities under guardrails by watched rows' decision values, and distances to the guardrails.
+    """Derivatives of quantities under guardrails by the decision values of rows, and distances to the guardrails.
 
     ``slopes`` has shape (limits, rows), ``rooms`` has shape (limits,) and is negative beyond a limit.
     """
@@ -42,7 +42,7 @@ class GuardSlopes(NamedTuple):
 
 
 class Influence:
-    """First-order effects on the decision values of watched rows if training examples are left out."""
+    """Estimates, to first order, what leaving out training examples changes in the decision values of given rows."""
 
     def __init__(self, problem: SvmProblem, rows: Matrix) -> None:
         self._problem = problem
@@ -53,9 +53,10 @@ class Influence:
     def of_leaving_out(self, upper: FloatArray, values: FloatArray, slope: FloatArray) -> FloatArray:
         """Return for each example the first-order effect on a quantity if one of its training rows is left out.
 
-        It is negative where leaving the row out reduces the quantity, and putting it back raises it. `upper` are the
-        upper bounds of alpha, `values` the decision values of the solution within them on the training examples;
-        `slope` is the derivative of the quantity with respect to the decision value of each watched row.
+        `slope` is the derivative of the quantity by the decision value of each row given to the constructor. `upper`
+        are the upper bounds of alpha, and `values` the decision values of the training examples under the optimum
+        within these bounds. Where the effect is negative, leaving the row out reduces the quantity, and putting it back
+        raises it.
         """
         problem = self._problem
         direction = np.asarray(np.linalg.solve(self._curvature(upper, values), sums(slope, self._watched)), np.float64)
@@ -64,14 +65,15 @@ class Influence:
     def prices(
         self, upper: FloatArray, values: FloatArray, aim: FloatArray, distance: float, limits: GuardSlopes
     ) -> FloatArray:
-        """Return a price for each limit: how much of its gradient to add to the aim's so that moves respect the limit.
+        """Return a price for each guardrail limit: the weight of its gradient beside that of the quantity to reduce.
 
-        Let a be the gradient of the quantity to reduce (`aim`), g_k that of limit k, both with respect to the weights
-        of the plane, and H the curvature of the training loss. To first order, the smallest move of the plane that
-        reduces the quantity by `distance` within all limits is ``-H^-1 (m_0 a + sum_k m_k g_k)``, with multipliers m >=
-        0 that solve a small quadratic programme (by non-negative least squares). The price of limit k is ``m_k / m_0``;
-        it is 0 if the limit is not in the way. Limits that contradict the aim are softened, so their prices stay
-        finite. `upper` and `values` are as in `of_leaving_out`.
+        Let a be the gradient of the quantity to reduce (`aim`), g_k that of the quantity under limit k, both with
+        respect to the weights of the plane, and H the curvature of the training loss. To first order, the smallest move
+        of the plane that reduces the quantity by `distance` within all limits is ``-H^-1 (m_0 a + sum_k m_k g_k)``,
+        with multipliers m >= 0 that solve a small quadratic programme (by non-negative least squares). The price of
+        limit k is ``m_k / m_0``; it is 0 if the limit is not in the way. Limits that contradict the aim are softened,
+        so their prices stay finite. `aim` is given as derivatives by decision values, like `slope` in `of_leaving_out`;
+        `upper` and `values` are as there.
         """
         slopes = sums(np.vstack([aim, limits.slopes]), self._watched)
         rooms = np.concatenate([[distance], -limits.rooms])
@@ -96,7 +98,7 @@ class Influence:
 
 
 def _narrowed(train: Matrix, watched: Matrix) -> tuple[Matrix, Matrix]:
-    """Return two tables with equal inner products of rows, but no more columns than they have rows together."""
+    """Return two tables with the same inner products between rows, in no more columns than both have rows together."""
     rows = train.shape[0]
     if train.shape[1] <= rows + watched.shape[0]:
         return train, watched
@@ -123,7 +125,7 @@ Gain = Callable[[Model], float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOutCore:
-    """A model that leaves out part of what another one leaves out; ``share`` is its gain as a share of the other's."""
+    """A model that leaves out part of another model's left-out examples; ``share`` is the part of the gain it keeps."""
 
     model: Model
     share: float
@@ -131,7 +133,7 @@ class LeftOutCore:
 
 
 class _PartSolver:
-    """Solves SVMs that leave out some of the examples that `whole` leaves out; spent after `most` solves."""
+    """Solves SVMs that leave out part of the left-out examples of the model `whole`; limited to `most` solves."""
 
     def __init__(
         self, workspace: CertifiedWorkspace, whole: Model, gain: Gain, most: int, root: Solution | None

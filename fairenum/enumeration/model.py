@@ -1,4 +1,4 @@
-"""Near-optimal SVM models, enumerated or tilted, with their certificates."""
+"""A near-optimal SVM with its certificate and, if a search has tilted its plane, the direction that was subtracted."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from fairenum.svm.sparse_or_dense import Matrix, as_matrix, precise_sum, stacked
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureDirection:
-    """A direction ``d = sum_j weights_j phi(rows_j)`` in the kernel's feature space, phi being its feature map."""
+    """A direction in the kernel's feature space: ``d = sum_j weights_j phi(rows_j)``, where phi is the feature map."""
 
     rows: Matrix
     weights: FloatArray
 
     def along(self, kernel: Kernel, X: Matrix) -> FloatArray:
-        """Return the inner product ``phi(x)'d`` for each row x."""
+        """Return for each row x its inner product ``phi(x)'d`` with this direction d, phi being the feature map."""
         return kernel.summed(X, self.rows, self.weights)
 
     def square(self, kernel: Kernel) -> float:
-        """Return the squared length ``|d|^2``."""
+        """Return the squared length of this direction in the kernel's feature space."""
         return max(float(self.weights @ self.along(kernel, self.rows)), 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TiltAxis:
-    """The direction along which planes are tilted, with the rate and the two groups that define it.
+    """The direction by which a search tilts planes, with the rate and the two groups that it is computed from.
 
-    ``rate`` is the rate with the largest difference between two groups under model 1; ``groups`` names the group of the
-    higher rate, then that of the lower. ``direction`` leads from the mean of the lower group to that of the higher,
-    over the rows that count in the rate.
+    Of the rates that the gap compares, ``rate`` is the one that differs most between two groups under model 1.
+    ``groups`` names the group of the higher rate, then that of the lower. ``direction`` leads from the mean of the
+    lower group to that of the higher, over the rows that the rate is a share of.
     """
 
     rate: TiltRate
@@ -47,7 +47,7 @@ class TiltAxis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaneTilt:
-    """The term ``- price * d`` in the weights of a tilted plane, with d the direction of the axis."""
+    """The tilt of a plane, whose weights contain the term ``-price * d``, with d the direction of ``axis``."""
 
     price: float
     axis: TiltAxis
@@ -60,7 +60,7 @@ class Model:
     Attributes
     ----------
     problem
-        The SVM problem on all examples; for a tilted model, with a price on a direction.
+        The SVM problem on all examples; for a tilted model, its linear term includes the tilt.
     rank
         Position in the enumeration, from 1.
     alpha
@@ -70,8 +70,8 @@ class Model:
     left_out
         Number of training rows left out per example, ``{example: rows}``; an example stands for identical rows.
     is_order_certified
-        Whether this model is proven to be worse than the one before: the interval of its optimum lies wholly below the
-        objective of that model. If not, the two are tied as far as can be proven.
+        Whether this model is proven to be worse than the model before it in the enumeration, that is, to have a smaller
+        dual objective. If not, the two are tied as far as can be proven.
     loss_ratio
         Primal loss of this model on *all* examples, relative to the best objective, minus 1.
     classes
@@ -110,7 +110,7 @@ class Model:
 
     @property
     def expansion(self) -> tuple[Matrix, FloatArray]:
-        """Rows and their weights: the decision value of x is ``sum_j weights_j k(rows_j, x)`` plus the bias."""
+        """Rows and weights of the kernel expansion: x has decision value ``sum_j weights_j k(rows_j, x) + bias``."""
         rows, weights = self.problem.X[self.support], self.problem.y[self.support] * self.alpha[self.support]
         if self.tilt is None:
             return rows, weights
@@ -136,7 +136,7 @@ class Model:
         return self.certificate.bias_low, self.certificate.bias_high
 
     def decision_function(self, X: Matrix) -> FloatArray:
-        """Return the signed decision value of each row, 0 where rounding could change its sign."""
+        """Return the signed decision value of each row; a value whose sign rounding could change is set to 0."""
         rows, kernel = as_matrix(X), self.problem.kernel
         plain = times(rows, self.plane) if kernel.name == "linear" else kernel.summed(rows, *self.expansion)
         decision = plain + self.intercept
@@ -147,14 +147,14 @@ class Model:
         return np.array(self.classes)[(self.decision_function(X) >= 0.0).astype(np.intp)]
 
     def undetermined(self, X: Matrix, threshold: float = 0.0) -> npt.NDArray[np.bool_]:
-        """Return a mask of the rows whose decision depends on which optimal bias is taken, or on rounding."""
+        """Return a mask of rows whose decision at `threshold` depends on which optimal bias is used, or on rounding."""
         centred = self.decision_function(X) - self.intercept - threshold
         low, high = self.bias_interval
         return (centred + low <= ROUNDING) & (centred + high >= -ROUNDING)
 
 
 def model_of(problem: SvmProblem, solution: Solution, rank: int, best: float, previous: float = -math.inf) -> Model:
-    """Return the model of a solution; `best` and `previous` are the objectives of the best model and the one before."""
+    """Return the model of a solution, given the objectives of the best model and of the model ranked before it."""
     certificate = solution.certificate
     missing = problem.upper - solution.upper
     (examples,) = missing.nonzero()

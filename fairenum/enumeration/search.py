@@ -1,11 +1,11 @@
 """Exact best-first enumeration of models by the training rows they leave out (Lawler's scheme), evaluated lazily.
 
-An example stands for identical training rows, its copies. A node of the search tree is a box: how many copies of each
-example are allowed, and a floor, how many its subtree must keep. Each child of a solved node allows one copy fewer of
-one support vector, and keeps the siblings that are costlier to leave out; so no box is visited twice, and the cheap
-subtrees, which are visited first, are the small ones. A child enters the heap with an upper bound on its objective
-instead of a solution, and is worked on only while that bound is the best on the heap; a model is reported when its
-objective is exact and the best on the heap.
+An example stands for identical training rows, its copies. A node of the search tree is a box, which says how many
+copies of each example are allowed, with a floor, which says how many of them all nodes below must keep. Each child of a
+solved node allows one copy fewer of one support vector than the node's solution uses, and must keep the support vectors
+that are costlier to leave out. So no box is visited twice, and the cheap subtrees, which are visited first, are the
+small ones. A child enters the heap with an upper bound on its objective instead of a solution, and is worked on only
+while this bound is the best on the heap. A model is reported when its objective is exact and the best on the heap.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ VECTORS, NUMBER = 8, 8  # vectors of n numbers that one state may hold, and byte
 
 
 def size_of(solution: Solution) -> int:
-    """Return the approximate size in bytes of the solver state behind a solution."""
+    """Return the approximate bytes of the state that a solver keeps for a solution."""
     inside = int(np.count_nonzero((solution.alpha > 0.0) & (solution.alpha < solution.upper)))
     return state_bytes(len(solution.alpha), inside)
 
 
 def state_bytes(examples: int, inside: int) -> int:
-    """Return the approximate bytes of a solver state; `inside` examples have an alpha strictly between its bounds."""
+    """Return the approximate bytes that a solver keeps for one solution with `inside` examples in the margin set."""
     return NUMBER * (VECTORS * examples + (inside + 1) ** 2)
 
 
 def ready_states(size: int, memory: int = MEMORY_LIMIT) -> int:
-    """Return how many solver states to keep in memory, given the bytes of one."""
+    """Return how many solver states to keep ready, given the bytes of one; a few large ones may exceed `memory`."""
     return max(memory // size, min(FEW, STRETCHED * memory // size), FEWEST)
 
 
@@ -57,7 +57,7 @@ TIE = 1e-13
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of an enumeration, of which the first one reached ends it.
+    """The limits of an enumeration; the first limit that is reached ends it.
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ class Limits:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box of the search tree, with its solution and three numbers of training rows for each example.
+    """A solved box of the search tree, with its solution and, for each example, three numbers of training rows.
 
-    These are the rows that the box allows, those that its solution uses (enough to hold alpha), and the floor, those
-    that all boxes of its subtree must keep. ``solution`` is None while its compact form is stored in ``parked``.
+    ``allowed`` is how many rows the box allows, ``used`` how many the solution needs to hold alpha, and ``floor`` how
+    many all boxes below this one must keep. ``solution`` is None while its compact form is stored in ``parked``.
     """
 
     allowed: Copies
@@ -94,7 +94,7 @@ class _Node:
 
 @dataclass(slots=True, eq=False)
 class _Siblings:
-    """The children of a node, best bound first; ``place`` is the index of the first that is not started yet."""
+    """The children of a search node, best bound on the objective first; those from index ``place`` are not started."""
 
     node: _Node
     examples: IntArray
@@ -105,7 +105,7 @@ class _Siblings:
 
 @dataclass(slots=True, eq=False)
 class _Child:
-    """A child of a node whose solution is in progress; ``removal`` holds the progress, and may be recomputed."""
+    """A child of a search node that is being solved; ``removal`` is the solver's progress, or None to begin again."""
 
     siblings: _Siblings
     place: int
@@ -130,11 +130,11 @@ class Enumeration:
     memory
         Bytes of solver states to keep; less costs time, never correctness.
     root
-        The workspace's solution with all training rows, if known; or one with fewer rows, and then every model leaves
-        out the rows that it does.
+        The solution to start from, if known: with all training rows or with fewer. Rows left out there are left out of
+        every model.
     floor
-        Number of training rows of each example that are never left out, at most those that the root allows; 0 if not
-        given.
+        For each example, the number of training rows that are never left out, at most as many as the root allows; 0 if
+        not given.
     best
         The objective that losses are measured against; that of the root if not given.
     """
@@ -220,7 +220,7 @@ class Enumeration:
         return None
 
     def _push(self, bound: float, item: _Node | _Siblings | _Child, turn: int = 1) -> None:
-        """Queue an item by its bound; of equal bounds the lower `turn` comes first, then the item queued last."""
+        """Queue an item, best bound on the objective first; ties go to the lower `turn`, then to the latest item."""
         loss = round((self._best - bound) / self._tie)
         heapq.heappush(self._heap, (loss, turn, next(self._order), bound, item))
 
@@ -245,10 +245,10 @@ class Enumeration:
         return _Node(allowed, used.astype(self._counts), floor, solution)
 
     def _push_children(self, node: _Node, solution: Solution, bound: float) -> None:
-        """Queue the children of a node as a chain: the next sibling enters the heap when the one before leaves it.
+        """Queue the children of a node one at a time: the next child enters the heap when the one before leaves it.
 
-        Bounds that rounding has raised above that of the parent are cut to it, so that tied siblings wait for their
-        turn.
+        `bound` is the parent's bound on the objective. If rounding has raised a child's bound above it, the child gets
+        the parent's bound, so that tied children wait for their turn.
         """
         examples, copies, bounds = child_bounds(
             node.used, node.floor, self.problem.cost, solution.alpha, solution.upper, solution.slack,
@@ -266,7 +266,7 @@ class Enumeration:
         self._work_on(_Child(siblings, place, float(siblings.bounds[place])))
 
     def _work_on(self, child: _Child) -> None:
-        """Tighten the bound of a child until the child is solved or is no longer the best on the heap."""
+        """Tighten the bound on a child's objective until the child is solved or is no longer the best on the heap."""
         removal = self._removal(child)
         self._ready += 1
         solution = removal.tighten(self._next_bound() - 2.0 * self._tie)
@@ -283,7 +283,7 @@ class Enumeration:
             self._push(min(child.bound, removal.bound), node, turn)
 
     def _counts_of(self, child: _Child) -> tuple[Copies, Copies]:
-        """Return how many training rows of each example a child allows, and how many its subtree must keep."""
+        """Return how many training rows of each example a child allows, and how many all boxes below it must keep."""
         siblings, place = child.siblings, child.place
         allowed, floor = siblings.node.allowed.copy(), siblings.node.floor.copy()
         allowed[siblings.examples[place]] = siblings.copies[place] - 1

@@ -45,8 +45,8 @@ LABELS: dict[TiltRate, tuple[int, ...]] = {
 def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> TiltAxis | None:
     """Return the direction to tilt planes along, with the rate and groups that define it; None if no groups differ.
 
-    These are the rate of the gap and the two compared groups that differ most under model 1. `values` are its decision
-    values on the watched rows, minus its cutoff.
+    Of the rates that the gap compares and of the compared groups, those are taken that differ most under model 1.
+    `values` are the decision values of model 1, minus its cutoff, on the rows that guide the search.
     """
     rows = watched.rows
     by_group = score(rows.decisions(values[None])).by_group
@@ -79,7 +79,7 @@ SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rung:
-    """The solution for one price, with its loss P, its difference z of mean decision values and its merit.
+    """The tilted SVM for one price, with its loss, its merit and its difference of mean decision values between groups.
 
     ``merit`` is the quantity that the search minimises (`Watched.merit`).
     """
@@ -94,7 +94,9 @@ class _Rung:
 
 @dataclass(eq=False)
 class TiltedSearch:
-    """An iterator over tilted models of allowed loss, each for one price on the difference of mean decision values.
+    """An iterator over tilted models of allowed loss, each for one price on the difference between two groups.
+
+    A tilted model minimises its loss plus the price times the difference of the two groups' mean decision values.
 
     Parameters
     ----------
@@ -115,7 +117,7 @@ class TiltedSearch:
     Attributes
     ----------
     axis
-        The axis along which planes are tilted; None if there is nothing to tilt.
+        The direction along which planes are tilted, with its rate and groups; None if there is nothing to tilt.
     solves, most_solves
         Number of problems solved so far, and the number after which the search stops.
     """
@@ -202,8 +204,9 @@ class TiltedSearch:
     def _first_price(self) -> float:
         """Return the first price to try, the geometric mean of a rather low and a rather high one.
 
-        The plane w = 0 has the difference z = 0 and a known loss. If the loss rose with the square of the distance from
-        the best plane towards w = 0, the higher price would make it rise as far as allowed.
+        The low one is that of `first_price`. The high one follows from the plane w = 0, which has a known loss and no
+        difference between the groups: if the loss rose with the square of the distance from the best plane towards w =
+        0, the high price would raise it as far as allowed.
         """
         y, upper, difference = self.problem.y, self.problem.upper, self._rungs[0].difference
         farthest = 2.0 * min(float(upper[y > 0].sum()), float(upper[y < 0].sum())) - self._least
@@ -214,10 +217,10 @@ class TiltedSearch:
         return math.sqrt(low * high)
 
     def _across_a_jump(self, outside: _Rung) -> Iterator[ScoredModel]:
-        """Yield the model that just has the allowed loss, between the last solution within it and `outside`, beyond it.
+        """Yield the model of just the allowed loss, between the last solution with less loss and `outside`, with more.
 
-        On discrete data the plane is the same for all prices up to some price, and jumps there: at that price, every
-        plane in between is optimal, too.
+        On discrete data the plane stays the same up to some price, and jumps there: at this price, every plane between
+        the two is optimal, too.
         """
         inside, near, far = self._rungs[-1], 0.0, 1.0
         for _ in range(BISECTIONS):
@@ -235,7 +238,7 @@ class TiltedSearch:
         return self._rung(price, problem, Solution(alpha, problem.upper, certificate, slack))
 
     def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[ScoredModel]:
-        """Yield a model between the two solutions of one pair: the pair that differs most in the group difference z.
+        """Yield a model between two solutions: the pair that differs most in its difference of group means.
 
         At the price for which both solutions are equally good, either a better plane exists, and is yielded, or every
         plane between the two is as good, and the one halfway between them is yielded.
@@ -267,7 +270,7 @@ class TiltedSearch:
         return self.stopped is not None
 
     def _solved(self, price: float) -> _Rung | None:
-        """Return the solution for a price, started from that of the nearest price; None at a limit or without proof."""
+        """Solve the SVM for a price, from the solution of the nearest price; None at a limit or without a proof."""
         if self._is_spent() or self.axis is None:
             return None
         self.solves += 1
@@ -280,7 +283,7 @@ class TiltedSearch:
         return self._rung(price, problem, solution)
 
     def _rung(self, price: float, problem: SvmProblem, solution: Solution) -> _Rung:
-        """Return a solution with its loss on all examples, its difference z and its scores on the watched rows."""
+        """Return a solution with its loss on all examples, its difference of group means, and its scored model."""
         alpha, certificate = solution.alpha, solution.certificate
         charged = float(alpha @ self._along)
         quadratic = float(problem.linear @ alpha) - certificate.objective  # of the part of w from the examples
@@ -303,7 +306,10 @@ def _are_as_good_as_equal(low: float, high: float) -> bool:
 
 
 def tilted_problem(problem: SvmProblem, charge: FloatArray) -> SvmProblem:
-    """Return the problem with `charge`, which is ``price * y_i x_i'd``, added to the linear term of each example."""
+    """Return the SVM problem of a tilted model: `problem` with `charge` added to the linear term of each example.
+
+    For example i, `charge` is the price times ``y_i x_i'd``, with d the direction of the tilt.
+    """
     tilted = SvmProblem(
         problem.X, problem.y, problem.cost, problem.copies, problem.kernel, problem.linear + charge, problem.ridge,
         problem.unit,

@@ -28,10 +28,10 @@ PENALTY = 4.0  # of performance lost beyond the bound, and of guardrail excess, 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredModel:
-    """A model with its gap, performance and guardrail excess on the watched rows, which guide the search.
+    """A model with its gap, performance and guardrail excess on the rows that guide a search.
 
-    Gap and performance are therefore biased in the model's favour. ``excess`` is the sum over all guardrails of how far
-    the model is beyond each.
+    As the search looks for models that are good on these rows, gap and performance are biased in the model's favour.
+    ``excess`` is the sum over all guardrails of how far the model is beyond each.
     """
 
     model: Model
@@ -55,9 +55,9 @@ class ScoredModel:
 class Watched:
     """The rows that guide a search, with the gap, performance measure, operating point and guardrails that apply.
 
-    ``point`` determines the cutoff of every model on these rows; all decision values below are minus that cutoff.
-    ``against`` has the measured quantities of the model in use on these rows; None where models are compared with model
-    1.
+    ``point`` determines the cutoff of every model on these rows; all methods take and return decision values minus this
+    cutoff. ``against`` has the measured quantities of the model in use on these rows; None where models are compared
+    with model 1.
     """
 
     rows: EncodedRows
@@ -134,9 +134,9 @@ class Watched:
     def slope(self, values: FloatArray, softness: float, price: float) -> FloatArray:
         """Return the derivative of ``gap - price * performance`` with respect to each decision value.
 
-        It is that of smoothed decisions: a row is decided favourably to the degree ``1 / (1 + exp(-value /
-        softness))``. The gap is that between the two compared groups that differ most. Where a fixed share of the rows
-        is selected, a rising value raises the cutoff, too, so that the sum of the degrees does not change.
+        Decisions are smoothed: a row is decided favourably to the degree ``1 / (1 + exp(-value / softness))``. The gap
+        is that between the two compared groups that differ most. Where a fixed share of the rows is selected, a rising
+        value raises the cutoff, too, so that the sum of the degrees does not change.
         """
         degree = expit(values / softness)
         push = self._gap_slope(self._tally.count(degree[None]), 0, self.metric)
@@ -147,10 +147,10 @@ class Watched:
         return np.asarray(slope - price * _auc_slope(values, self.rows, softness) if is_ranked else slope)
 
     def limits(self, values: FloatArray, softness: float, first: Measured) -> GuardSlopes:
-        """Return derivatives of quantities under guardrails by each decision value, and distances to the guardrails.
+        """Return for each guardrail limit the derivatives of its quantity by decision values, and the distance to it.
 
-        A derivative is that of the smoothed quantity, signed so that it is positive towards the limit; a distance is
-        negative beyond its limit.
+        The derivatives are of the smoothed quantity, and positive towards the limit; a distance is negative beyond its
+        limit. `first` has the measured quantities of the model that relative guardrails compare with.
         """
         degree, measured = expit(values / softness), self.measured(values)
         counts = self._tally.count(degree[None])
@@ -168,7 +168,7 @@ class Watched:
     def _subject_slope(
         self, subject: Subject, counts: Confusion, values: FloatArray, degree: FloatArray, softness: float
     ) -> FloatArray:
-        """Return the derivative of one guarded quantity with respect to each decision value."""
+        """Return the derivative of one quantity under a guardrail, `subject`, with respect to each decision value."""
         if subject.measure == "performance" and self.measure.name == "auc":
             return _auc_slope(values, self.rows, softness)
         if subject.column is not None:
@@ -181,7 +181,7 @@ class Watched:
         return self._of_values(push, degree, softness)
 
     def _of_values(self, push: FloatArray, degree: FloatArray, softness: float) -> FloatArray:
-        """Turn derivatives with respect to each row's degree of selection into those with respect to its value."""
+        """Turn derivatives by each row's degree of selection, 0 to 1, into derivatives by its decision value."""
         slope = push * degree * (1.0 - degree) / softness
         if self.point.share is None:
             return np.asarray(slope)
@@ -222,19 +222,20 @@ class Watched:
 
 
 def _at_equal_rate(slope: FloatArray, moves: FloatArray) -> FloatArray:
-    """Return the derivative by each value if the cutoff moves with the values to keep the selection rate.
+    """Return derivatives by decision values if the cutoff moves with the values to keep the selection rate.
 
-    `slope` is the derivative at a fixed cutoff, with respect to each value, and `moves` how much each row's weighted
-    degree of selection changes with its value.
+    `slope` has the derivatives at a fixed cutoff, and `moves` how much each row's weighted degree of selection changes
+    with its value.
     """
     total = float(moves.sum())
     return slope - moves * (slope.sum() / total) if total > 0.0 else slope
 
 
 def _auc_slope(values: FloatArray, rows: EncodedRows, softness: float) -> FloatArray:
-    """Return the derivative of the smoothed AUC with respect to each value.
+    """Return the derivative of the smoothed AUC with respect to each decision value.
 
-    It is proportional to the density of the other label's values at that value, and negative for unfavourable rows.
+    It is proportional to the density, at this value, of the values of rows with the other label, and negative for rows
+    with an unfavourable label.
     """
     labels, counting = rows.labels, rows.counting
     slope, signs = np.zeros_like(values), 2.0 * labels - 1.0
@@ -252,8 +253,8 @@ def _auc_slope(values: FloatArray, rows: EncodedRows, softness: float) -> FloatA
 def _rate_slopes(counts: Confusion, rate: Rate, values: FloatArray) -> FloatArray:
     """Return the change of each group's rate if one more row of a label is selected, shape (groups, labels).
 
-    A rate is outcomes / trials, both linear in the counts of selected rows, so their slopes are their values for unit
-    counts.
+    A rate is outcomes / trials. Both are linear in the counts of selected rows, so the slope of each is its value for
+    unit counts.
     """
     _, trials = FRACTIONS[rate](counts)
     unit = Confusion(np.zeros((1, 2, 2)), np.eye(2)[None])

@@ -1,4 +1,4 @@
-"""Authentication of requests: only the page of this exploration may send them.
+"""Authentication of requests: only the live page of an exploration may send them.
 
 Pages of other sites can send requests to this computer, and a foreign host name can resolve to it. So a request must
 name this host and port, carry the cookie that is set when the address shown on the terminal is opened and, if it
@@ -65,7 +65,7 @@ class AccessToken:
 
 
 class AuthMiddleware:
-    """ASGI middleware that passes requests of the page on and refuses all others."""
+    """ASGI middleware that passes on requests of the exploration's page, and refuses all others."""
 
     def __init__(self, app: ASGIApp, access: AccessToken, port: int) -> None:
         self._app, self._access = app, access
@@ -104,7 +104,7 @@ class AuthMiddleware:
             raise Refusal(403, "this has to come from the page itself")
 
     async def _exchanged(self, scope: Scope, headers: dict[str, list[str]], send: Send) -> bool:
-        """Answer a request that has a token by setting the cookie; tell whether it was answered.
+        """Answer a request that has a token by setting the cookie; return whether the request was answered.
 
         A wrong token is refused, unless the request has the cookie already.
         """
@@ -159,7 +159,7 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
 
 
 def _with_security_headers(send: Send) -> Send:
-    """Return a `send` function that adds the security headers which a response does not set itself."""
+    """Return a `send` function that adds the security headers that a response does not set itself."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -172,7 +172,7 @@ def _with_security_headers(send: Send) -> Send:
 
 
 def _with_body(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` function that gives the body already read, and after it the later messages."""
+    """Return a `receive` function that first gives a body already read, and then the messages after it."""
     is_given = False
 
     async def received() -> Message:

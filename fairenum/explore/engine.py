@@ -1,4 +1,4 @@
-"""The steps of an exploration: each is a function from a state to the next state."""
+"""The steps of an exploration: each step is a function from a state to the next state."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Box:
 class KnownModels:
     """Finds the listed model that counts as equal to a new one, by the audit's option `distinct`.
 
-    Decisions are compared on the selection split. Only listed models that keep the limits of the box are considered.
+    Decisions are compared on the selection split. Only listed models within the limits of the `Box` are considered.
     """
 
     def __init__(self, listed: Sequence[Listed], box: Box, config: AuditConfig, rows: int) -> None:
@@ -105,9 +105,9 @@ class KnownModels:
             self._decisions = np.array([_unpacked(listed[place].shown.decided) for place in self._places])
 
     def find(self, mark: bytes, decided: bytes) -> int | None:
-        """Return the index of the listed model with the same support or decisions; None if there is none.
+        """Return the index of the listed model that counts as equal to a new model; None if there is none.
 
-        `mark` is the digest of the support, `decided` the decisions packed into bits.
+        `mark` is the digest of the new model's support, `decided` its decisions packed into bits.
         """
         known = self._by_support.get(mark, self._by_decisions.get(decided))
         if known is not None or self._decisions is None:
@@ -132,7 +132,7 @@ class TrainingRows:
         }
 
     def checked(self, rows: Iterable[int]) -> tuple[int, ...]:
-        """Return the row numbers sorted and without repeats; refuse rows that are not training rows."""
+        """Return the row numbers, sorted and without repeats; refuse rows that are not training rows."""
         found = sorted({int(row) for row in rows})
         if not found:
             raise ExplorationError("no row was named; give the numbers of training rows, counted from 0")
@@ -163,8 +163,8 @@ class PassedSupport:
     """A model that the enumeration has yielded, identified by its support.
 
     `mark` is the digest of the support, `decided` packs the decisions on the selection split into bits, and `nodes` is
-    the number of subproblems solved up to this model. `model` is None, to save memory, if models are distinguished by
-    their decisions and an earlier model makes the same ones.
+    the number of SVMs solved up to this model. `model` is None, to save memory, if models are distinguished by their
+    decisions and an earlier model makes the same ones.
     """
 
     mark: bytes
@@ -190,11 +190,11 @@ class BoxModels:
         self.end: StepEnd | None = None
 
     def nodes(self, place: int) -> int:
-        """Return the number of subproblems solved for the first `place` models."""
+        """Return the number of SVMs solved to find the first `place` models."""
         return self._passed[place - 1].nodes if place else 0
 
     def at(self, place: int) -> PassedSupport | None:
-        """Return the model at an index, computed on demand; None if the enumeration ends before it."""
+        """Return the model at an index, computed on demand; None if the enumeration ends before this index."""
         while len(self._passed) <= place and self.end is None:
             self._advance()
         return self._passed[place] if place < len(self._passed) else None
@@ -236,13 +236,13 @@ class GuidedModels:
         self._found: list[ScoredModel] = []
 
     def advance(self, solves: int) -> None:
-        """Continue the search to a total of `solves` solved subproblems; do nothing if it is that far or has ended."""
+        """Continue the search until it has solved `solves` SVMs in all, or has ended."""
         self._found += self._search.advance(solves)
 
     def front(self, solves: int) -> tuple[list[ScoredModel], StepEnd | None]:
-        """Return the Pareto-optimal models of the first `solves` subproblems, and whether more may follow.
+        """Return the Pareto-optimal models among the first `solves` SVMs solved, and whether more may follow.
 
-        The second value is "exhausted" if the search ended within these subproblems, else None.
+        The second value is "exhausted" if the search ended within these SVMs, else None.
         """
         search = self._search
         known = [one for one in self._found if one.model.rank <= solves]
@@ -250,7 +250,7 @@ class GuidedModels:
 
 
 def support_mark(model: Model) -> bytes:
-    """Return a digest of a model's support: how many identical rows of each example it uses."""
+    """Return a digest of how many identical rows of each example a model uses as support vectors."""
     return blake2b(used_copies(model).tobytes(), digest_size=16).digest()
 
 
@@ -260,7 +260,7 @@ def used_copies(model: Model) -> IntArray:
 
 
 class Searches:
-    """The searches of an exploration, one for each `Box`; their results do not depend on earlier steps."""
+    """The searches of an exploration, one for each choice of left-out and pinned rows, independent of earlier steps."""
 
     def __init__(self, prepared: Prepared, scorer: Scorer) -> None:
         self._prepared, self._scorer, training = prepared, scorer, prepared.training
@@ -270,7 +270,7 @@ class Searches:
         self._guided: dict[tuple[bytes, Tolerances], GuidedModels] = {}
 
     def best_first(self, box: Box) -> BoxModels:
-        """Return the models for the left-out and pinned rows of a box, best first."""
+        """Return the models for the left-out and pinned rows of a box, best objective first."""
         if box.key not in self._best_first:
             workspace, root = self._prepared.training.workspace, self._root(box)
             start = partial(Enumeration, workspace, NO_LIMIT, root=root, floor=box.floor, best=self._best)
@@ -278,7 +278,7 @@ class Searches:
         return self._best_first[box.key]
 
     def guided(self, box: Box, tolerances: Tolerances, first: Shown) -> GuidedModels:
-        """Return the guided search for the left-out and pinned rows of a box; `first` is model 1."""
+        """Return the guided search for the left-out and pinned rows of a box; `first` is model 1 with its scores."""
         key = (box.key, tolerances)
         if key not in self._guided:
             self._refuse_guided_search()
@@ -286,11 +286,11 @@ class Searches:
         return self._guided[key]
 
     def nodes(self, places: Mapping[bytes, int]) -> int:
-        """Return the number of subproblems solved for the first models of each box; `places` counts them by box key."""
+        """Return the number of SVMs solved for the first models of each box; `places` counts models by `Box.key`."""
         return sum(self._best_first[key].nodes(place) for key, place in places.items())
 
     def _root(self, box: Box) -> Solution:
-        """Return the best solution under the limits of a box; solved from model 1, it is the same after any steps."""
+        """Return the best solution within a box; always solved from model 1, so that earlier steps do not matter."""
         key = box.allowed.tobytes()
         if key not in self._roots:
             training = self._prepared.training
@@ -329,7 +329,7 @@ class Searches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredIncumbent:
-    """The measurements and scores of the model in use on the selection split."""
+    """The model in use on the selection split: the quantities that guardrails refer to, and the scores to show."""
 
     measured: Measured
     document: IncumbentScores
@@ -353,7 +353,7 @@ class Engine:
 
     @property
     def boxes(self) -> int:
-        """Default number of solved subproblems after which `next` returns without a new model."""
+        """Default number of SVMs to solve before `next` returns without a new model."""
         return self.training.problem.affordable(WORK, *BOXES)
 
     @property
@@ -385,13 +385,13 @@ class Engine:
         return after
 
     def reference(self, state: State) -> Measured:
-        """Return the measurements of the model that others are compared with: the model in use or model 1."""
+        """Return the measurements of the reference, which is the model in use or model 1."""
         return (
             self.incumbent.measured if self.incumbent and self.is_against_incumbent else state.listed[0].shown.measured
         )
 
     def standpoint(self, state: State) -> Standpoint:
-        """Return the candidates and the chosen model under the tolerances of a state."""
+        """Return the candidates and the chosen model among the listed models, under the tolerances of a state."""
         last = self._last
         if last is None or last[0] is not state:
             column, reference = self.division.column, self.reference(state)
@@ -400,7 +400,7 @@ class Engine:
         return last[1]
 
     def outcome(self, before: State | None, after: State) -> StepOutcome:
-        """Return what a step changed, for the record: new models, current model, and chosen model."""
+        """Return what a step has changed, for the record: the new, the current and the chosen models."""
         known = set() if before is None else {one.number for one in before.listed}
         return StepOutcome(
             shown=tuple(one.shown.mark for one in after.listed if one.number not in known),
@@ -411,7 +411,7 @@ class Engine:
         )
 
     def clusters(self, shown: Shown) -> tuple[Cluster, ...]:
-        """Return clusters of the training rows that a model leaves out; cached."""
+        """Return clusters of similar training rows among those that a model leaves out; cached."""
         mark = shown.mark.alpha
         if mark not in self._clusters:
             self._clusters[mark] = tuple(clusters(shown.model, self.division, self.training, self._few_valued))
@@ -425,11 +425,11 @@ class Engine:
         return self._flip_prices[key]
 
     def solved(self, state: State) -> int:
-        """Return the number of subproblems that the best-first enumeration solved on the way to a state."""
+        """Return the number of SVMs that the best-first enumeration has solved on the way to a state."""
         return self._searches.nodes(state.cursors)
 
     def _next(self, state: State, step: Next, progress: Progress) -> State:
-        """Return the state with the next best new model or, without one, with the reason as its `end`."""
+        """Return the state with the next best new model or, if none was found, with the reason as its `end`."""
         box = self._box(state)
         known, models = self._known(state.listed, box), self._searches.best_first(box)
         repeats: dict[int, set[bytes]] = {}
@@ -454,7 +454,7 @@ class Engine:
         return after if model is None else self._shown(after, box, [(model, _origin(state))])
 
     def _fairer(self, state: State, step: Fairer, progress: Progress) -> State:
-        """Return the state after `step.solves` more guided solves, with the new Pareto-optimal models listed."""
+        """Return the state after the guided search has solved `step.solves` more SVMs, with its new models listed."""
         box = self._box(state)
         key = (box.key, state.tolerances)
         search = self._searches.guided(box, state.tolerances, state.listed[0].shown)
@@ -481,7 +481,7 @@ class Engine:
         return self._entered(state.stepped(left_out=kept, pinned=state.pinned.union(rows)))
 
     def _entered(self, state: State) -> State:
-        """Return a state with the best model under its left-out and pinned rows added, as the current model."""
+        """Return a state with one more listed model, the current one: the best for the left-out and pinned rows."""
         box = self._box(state)
         best = self._searches.best_first(box).at(0)
         if best is None or best.model is None:
@@ -491,7 +491,7 @@ class Engine:
         return after if len(after.listed) > len(state.listed) else replace(after, end="alike")
 
     def _shown(self, state: State, box: Box, found: Sequence[tuple[Model, Origin]]) -> State:
-        """Return the state with every model of `found` listed, if it is not yet, and with the last one as current."""
+        """Return the state with all models of `found` listed, unless they are already, and the last one as current."""
         listed, looked, current = [*state.listed], dict(state.looked), state.current
         for model, origin in found:
             mark, decided = support_mark(model), self.scorer.decided(model)
@@ -505,7 +505,7 @@ class Engine:
         return replace(state, listed=tuple(listed), looked=looked, current=current)
 
     def _scored(self, model: Model, origin: Origin, looked: dict[str, Shown]) -> Shown:
-        """Return a scored and numbered model; one that was looked at before keeps its scores and its number."""
+        """Return a model with scores and a number; a model that was looked at before keeps both."""
         first = next(iter(looked.values()), None)
         return looked.get(self.scorer.digest(model)) or self.scorer.shown(model, len(looked) + 1, origin, first)
 

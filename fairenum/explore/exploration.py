@@ -73,10 +73,10 @@ SOLVES = 25  # default number of solved subproblems of a guided step
 
 
 class Exploration:
-    """Steps through near-optimal models on the selection split, records every step, and ends with a commit to one.
+    """An exploration of near-optimal models, step by step on the selection split, up to a commit to one of them.
 
-    The holdout is not used until `commit` judges the chosen model on it. A step that fails leaves the exploration as it
-    was.
+    Every step is recorded. The holdout is not used until `commit` judges the chosen model on it. A step that fails
+    leaves the exploration as it was.
 
     Parameters
     ----------
@@ -137,8 +137,9 @@ class Exploration:
         """Return a recorded exploration, resumed by replaying its steps, which gives exactly the same models.
 
         If a killed process left the last line of the record incomplete, that line is dropped with a warning. A recorded
-        commit that was not judged yet is judged. `incumbent` is the model in use if it was given as a Python object.
-        `agrees` is called with the first line of the record; if it raises an exception, nothing is loaded.
+        commit that was not judged yet is judged now. `incumbent` is the model in use, needed only if it was given as a
+        Python object. `agrees` is called with the first line of the record; if it raises an exception, nothing is
+        loaded.
         """
         kept = Record.reopen(Path(record), now)
         try:
@@ -185,18 +186,18 @@ class Exploration:
     def next(self, boxes: int | None = None) -> ExploredModel | None:
         """Return the next best model that is distinct from all listed ones, given the left-out and pinned rows.
 
-        Returns None if the enumeration ended, or if `boxes` solved subproblems (by default as many as take about a
-        tenth of a second) gave no new model. `view.end` is then "alike" if another call may find one, "exhausted" if
-        no further model exists, and "solver" if the solver failed in an earlier call.
+        Returns None if the enumeration ended, or if solving `boxes` SVMs (by default as many as take about a tenth of a
+        second) gave no new model. `view.end` is then "alike" if another call may find one, "exhausted" if no further
+        model exists, and "solver" if the solver failed in an earlier call.
         """
         before = self.state
         after = self._take(Next(_positive(self._engine.boxes if boxes is None else boxes, "boxes")))
         return self._current if len(after.listed) > len(before.listed) else None
 
     def fairer(self, steps: int = SOLVES) -> tuple[ExploredModel, ...]:
-        """Continue the guided search for fairer models by `steps` solved subproblems, and return the new models.
+        """Continue the guided search for fairer models by solving `steps` more SVMs, and return the new models.
 
-        These are Pareto-optimal: no other model found is as good in objective, gap and performance, and better in one.
+        They are Pareto-optimal: no other model found is as good in objective, gap and performance, and better in one.
         """
         known = {one.number for one in self.state.listed}
         self._take(Fairer(_positive(steps, "steps")))
@@ -205,7 +206,8 @@ class Exploration:
     def leave_out(self, examples: Iterable[int] | Cluster) -> ExploredModel:
         """Leave training rows out of all models from now on, and return the best model without these rows.
 
-        `examples` are row numbers of the input table, counted from 0, or a cluster of the view.
+        `examples` are row numbers of the input table, counted from 0, or one of the clusters of rows in
+        `view.clusters`.
         """
         self._take(LeaveOut(self._rows(examples)))
         return self._current
@@ -214,7 +216,7 @@ class Exploration:
         """Keep training rows in the training of all models from now on, and return the best such model.
 
         The rows need not become support vectors; rows that were left out are put back. `examples` are row numbers of
-        the input table, counted from 0, or a cluster of the view.
+        the input table, counted from 0, or one of the clusters of rows in `view.clusters`.
         """
         self._take(Pin(self._rows(examples)))
         return self._current
@@ -247,7 +249,7 @@ class Exploration:
 
         The decision is recorded before the holdout is used. Result and HTML report are written beside the record. Every
         later commit of this exploration is exploratory: its verdicts are simultaneous over all models, and it proposes
-        none. An interrupted commit is completed by the same call.
+        no model. An interrupted commit is completed by the same call.
         """
         step = Commit(model, reason, author)
         with self._lock:
@@ -282,7 +284,7 @@ class Exploration:
         return self.focused(None)
 
     def focused(self, model: int | None) -> ExplorationView:
-        """Return the view with the details of a model, without taking a step; None is the last step's model."""
+        """Return the view with the details of a model, if None that of the last step, without taking a step."""
         state, lines = self._state_and_lines
         return view_of(self._engine, state, self._record.entries[:lines], model)
 
@@ -325,7 +327,7 @@ class Exploration:
 
     @property
     def outputs(self) -> tuple[Path | None, Path | None]:
-        """Paths of the last commit's saved result and HTML report; None for each file that does not exist."""
+        """Paths of the saved result and of the HTML report of the last commit; None for a file that does not exist."""
         path = self._record.path
         if path is None or not self._commits:
             return None, None
@@ -376,7 +378,7 @@ class Exploration:
         return to_notebook(exploration_page(self.view))
 
     def _tolerances(self, guards: Sequence[str] | str, **options: object) -> Tolerances:
-        """Return the current tolerances with changes; refuse a guardrail (limit on a measure) on an unknown column."""
+        """Return the current tolerances with changes; refuse a guardrail on an unknown column."""
         is_unbounded = options.get("max_loss") == "any"
         changes = {**options, "max_loss": None} if is_unbounded else options
         found = changed_tolerances(self.state.tolerances, self._engine.table, guards, changes)
@@ -398,7 +400,7 @@ class Exploration:
             return after
 
     def _replay(self, header: RecordHeader) -> None:
-        """Take the steps of the record again, refuse results other than recorded, and judge a commit not judged yet."""
+        """Take the recorded steps again, refuse other results than recorded, and judge a commit not judged yet."""
         with self._lock, self._loaded.one_thread():
             _require_equal("the first line", header.outcome, self._engine.outcome(None, self.state), header)
             is_judged = True
@@ -461,7 +463,7 @@ class Exploration:
         )
 
     def _explored(self) -> Explored:
-        """Return the facts about the last commit and the steps before it, for its document."""
+        """Return the facts about the last commit and the steps before it, for the document of its audit."""
         steps, state = [entry for entry in self._record.entries if isinstance(entry, Entry)], self.state
         commit = steps[-1].taken if steps else None
         if not isinstance(commit, Commit):
@@ -577,7 +579,7 @@ def _ordered(shown: tuple[Shown, ...]) -> list[Shown]:
 
 
 def _with_decision(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> Prepared:
-    """Return the prepared audit with the commit's tolerances, number of models and kind of search as its options."""
+    """Return the prepared audit, with options changed to the tolerances, models and kind of search at the commit."""
     config: AuditConfig = prepared.config.but(
         metric=tolerances.metric,
         eps=tolerances.eps,
@@ -609,7 +611,7 @@ def _listing(engine: Engine, state: State, ordered: list[Shown]) -> Listing:
 
 
 def _certified(models: list[Model]) -> list[Model]:
-    """Return the models, each marked whether its objective is proven below that of the one before it in the list."""
+    """Return the models in their order, each marked whether it is proven to be worse than the model before."""
     later = (
         replace(model, is_order_certified=model.certificate.bound < before.objective)
         for before, model in pairwise(models)

@@ -1,4 +1,4 @@
-"""What an exploration shows, by the selection split: the whole view, one person, two models side by side."""
+"""What an exploration shows, by the selection split: the whole view, one person's decisions, or two models compared."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def view_of(
 
 
 def explored(one: Listed) -> ExploredModel:
-    """Return the scores to show of a listed model, with the number of supports found that count as this one model."""
+    """Return a listed model's scores to show, with the number of sets of support vectors that count as this model."""
     document = one.shown.document
     return document if len(one.supports) == document.supports else document.but(supports=len(one.supports))
 
@@ -136,7 +136,7 @@ def _cells(engine: Engine, state: State, row: int) -> dict[str, object]:
 
 
 def _by_kernel(engine: Engine, state: State, person: Person) -> Person:
-    """Return a person with the decisions of kernel models, which give no contributions of single features."""
+    """Return a person with decisions of models with a kernel, where single features have no contributions."""
     row = encoded(engine.features, person)
     return person.but(decisions=tuple(_decided(one, row) for one in state.shown))
 

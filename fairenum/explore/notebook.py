@@ -49,7 +49,7 @@ def bundled(folder: Traversable, entry: str) -> str:
 
 
 class WidgetRequest(Value, frozen=True):
-    """A request from a browser view of the widget; `seen` is the revision that the view shows."""
+    """A request from a browser view of the widget; `seen` is the revision (state number) that the view shows."""
 
     id: str
     method: str

@@ -60,7 +60,7 @@ class LockedFile:
             return file.read()
 
     def append(self, line: bytes) -> None:
-        """Append a line and sync it to disk; if that fails, remove the part written, and refuse."""
+        """Append a line and sync it to disk; if that fails, remove the part written, and raise `RecordRefused`."""
         size = os.fstat(self._handle).st_size
         try:
             written = os.write(self._handle, line)
@@ -80,9 +80,9 @@ class LockedFile:
 
 
 class Record:
-    """A decision record: header and entries, in a file or in memory only.
+    """The decision record of an exploration: a header and an entry for each step, in a file or in memory only.
 
-    `was_torn` says whether the last line of the file was incomplete, as its process was killed, and was dropped.
+    `was_torn` says whether the last line of the file was dropped because it was incomplete, as after a killed process.
     """
 
     def __init__(self, file: LockedFile | None, now: Callable[[], str] | None) -> None:
@@ -136,7 +136,7 @@ class Record:
 
     @property
     def tip(self) -> str:
-        """The SHA-256 of the last line, which depends on all lines, as each has the hash of the line before."""
+        """The SHA-256 of the last line; it depends on all lines, as each line contains the hash of the line before."""
         return sha256(self._last).hexdigest()
 
     def begin_with(self, header: Callable[[str], RecordHeader]) -> None:
@@ -145,7 +145,7 @@ class Record:
         self._write(self.header)
 
     def add(self, made: Callable[[int, str, str], L]) -> L:
-        """Write and return a line; `made` builds it from its number, the time and the hash of the line before."""
+        """Write and return a line; `made` builds it from its number, the time, and the hash of the line before."""
         line = made(len(self.entries) + 1, self._now(), self.tip)
         self._write(line)
         self.entries.append(line)
@@ -157,7 +157,7 @@ class Record:
             self._file.close()
 
     def drop_torn(self) -> None:
-        """Remove an incomplete last line from the file; `reopen` leaves it there, as the record may yet be refused."""
+        """Remove an incomplete last line from the file; `reopen` keeps it there, in case the record is refused."""
         if self._torn is not None:
             self._torn()
             self._torn = None

@@ -1,4 +1,4 @@
-"""The requests of the page and their answers, whether they come by HTTP or from a notebook."""
+"""The requests of an exploration's live page and their answers, whether they come by HTTP or from a notebook."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TolerateArguments(TypedDict):
 
 
 class StepRequest(Value, frozen=True, tag_field="step"):
-    """A requested step; `needs_revision` says whether the request must name the revision that its page shows."""
+    """A requested step; `needs_revision` says whether the request must name the revision (state number) that it saw."""
 
     needs_revision: ClassVar[bool] = False
 
@@ -59,7 +59,7 @@ class NextRequest(StepRequest, frozen=True, tag="next"):
     count: Annotated[int, Meta(ge=1, le=1000)] = 1
 
     def _run(self, exploration: Exploration) -> str | None:
-        """Take steps until `count` models are found, none is left, or too many subproblems gave no new one."""
+        """Take steps until `count` models are found, none is left, or too many SVMs were solved without a new one."""
         new, is_one, progress = 0, self.count == 1, exploration.progress
         if not is_one:
             exploration.progress = lambda stage, _done, _total: progress(stage, new, self.count)
@@ -75,12 +75,12 @@ class NextRequest(StepRequest, frozen=True, tag="next"):
 
 
 class FairerRequest(StepRequest, frozen=True, tag="fairer"):
-    """A request to continue the guided search for fairer models by `solves` subproblems."""
+    """A request to continue the guided search for fairer models by solving `solves` more SVMs."""
 
     solves: Annotated[int, Meta(ge=1, le=10_000)] = CHUNK
 
     def _run(self, exploration: Exploration) -> str | None:
-        """Take a step for every `CHUNK` subproblems; if stopped, keep the models found so far."""
+        """Take a step for every `CHUNK` SVMs to solve; if stopped, keep the models found so far."""
         before, progress = len(exploration.state.looked), exploration.progress
         done = chunk = 0
 
@@ -104,7 +104,7 @@ class FairerRequest(StepRequest, frozen=True, tag="fairer"):
 
 
 class RowsRequest(StepRequest, frozen=True, kw_only=True):
-    """A request about training rows, given by row number or as a cluster of the rows that a model leaves out."""
+    """A request about training rows, given by `rows`, or as a `cluster` of the rows that a `model` leaves out."""
 
     rows: Annotated[tuple[Row, ...], Meta(max_length=100_000)] | None = None
     model: int | None = None
@@ -146,7 +146,7 @@ class UndoRequest(StepRequest, frozen=True, tag="undo"):
 
 
 class TolerancesRequest(Value, frozen=True):
-    """Requested tolerances and guardrails; omitted ones stay, and null as `max_loss` removes the limit on the loss."""
+    """Requested tolerances and guardrails; omitted ones stay as they are, and `max_loss` null removes its limit."""
 
     metric: Gap | None = None
     eps: float | None = None
@@ -189,7 +189,7 @@ class CommitRequest(StepRequest, frozen=True, tag="commit"):
 
     @property
     def action(self) -> Action:
-        """The request as an action for the worker, one that cannot be stopped, as a recorded commit must be judged."""
+        """The request as an action for the worker; it cannot be stopped, as a recorded commit must be judged."""
         return Action("commit", self._run, can_stop=False)
 
 
@@ -200,7 +200,7 @@ NOT_A_NUMBER = "{name} is a whole number, not {text!r}"
 
 @dataclass(frozen=True, slots=True)
 class JsonRequest:
-    """A request: its query parameters, its JSON body, and the revision that the page shows, as text."""
+    """A request: its query parameters, its JSON body, and the revision (state number) that the page shows, as text."""
 
     query: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
@@ -248,7 +248,7 @@ class ErrorMessage(Value, frozen=True):
 
 
 class PersonRequest(Value, frozen=True):
-    """A request for decisions about a person, given by row or values; `model` is the one to show in detail."""
+    """A request for the decisions about a person, given by row or values; `model` is the model to explain in words."""
 
     row: Row | None = None
     values: dict[Text, Annotated[Text, Meta()] | float | bool | None] | None = None
@@ -267,17 +267,17 @@ def _number(name: str, text: str) -> int:
 
 
 def models(worker: Worker, request: JsonRequest) -> screen_parts.Rows:
-    """Return the listed models whose numbers are in the range from `first` to `last` of the query."""
+    """Return the listed models whose numbers are between the query parameters `first` and `last`."""
     return screen_parts.rows(worker, request.number("first") or 0, request.number("last"))
 
 
 def compare(worker: Worker, request: JsonRequest) -> screen_parts.Compared:
-    """Return the comparison of the models `first` and `second` of the query."""
+    """Return the comparison of two models, whose numbers are the query parameters `first` and `second`."""
     return screen_parts.compared(worker.exploration.compare(request.needed("first"), request.needed("second")))
 
 
 def take_step(worker: Worker, request: JsonRequest) -> Done:
-    """Take the requested step, and return the new revision and a message for the user."""
+    """Take the requested step, and return the new revision (state number) and a message for the user."""
     asked: AnyStep = request.read(AnyStep)  # type: ignore[arg-type]  # a union is no class
     if asked.needs_revision and request.seen is None:
         raise Refusal(428, "say which revision you have seen: If-Match")
@@ -319,7 +319,7 @@ JSON_ROUTES: dict[tuple[str, str], Callable[[Worker, JsonRequest], object]] = {
 
 
 def answer(worker: Worker, method: str, path: str, request: JsonRequest) -> Answer:
-    """Return the answer to a request, in any thread; an error becomes an answer with its message."""
+    """Return the answer to a request; an error becomes an answer with its message. Any thread may call this."""
     handler = JSON_ROUTES.get((method, path))
     if handler is None:
         is_path = any(path == known for _, known in JSON_ROUTES)

@@ -1,4 +1,4 @@
-"""The JSON values that the page shows, in parts that it fetches as needed."""
+"""The JSON values that an exploration's live page shows, in parts that the page fetches as needed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Saved(Value, frozen=True):
 
 
 class ShownCluster(Value, frozen=True):
-    """A cluster of the rows that a model leaves out: index, size and first row numbers."""
+    """A cluster of rows that a model leaves out: its index, its size, and the first of its row numbers."""
 
     index: int
     records: float
@@ -87,7 +87,7 @@ class Focus(Value, frozen=True):
 
 
 class Screen(Value, frozen=True, kw_only=True):
-    """All that the page shows at a revision, except the models and earlier steps, which it fetches separately."""
+    """All that the page shows of one state, except models and earlier steps, which the page fetches separately."""
 
     revision: int
     view: ExplorationView | None = None
@@ -105,20 +105,20 @@ class Screen(Value, frozen=True, kw_only=True):
 
 
 class Rows(Value, frozen=True):
-    """Listed models as rows of the page's table, at one revision."""
+    """Listed models as rows of the page's table, at one revision (state number)."""
 
     revision: int
     models: tuple[ModelRow, ...]
 
 
 class Steps(Value, frozen=True):
-    """Recorded steps in words."""
+    """Recorded steps of an exploration, in words."""
 
     steps: tuple[StepWords, ...]
 
 
 class Preview(Value, frozen=True):
-    """The candidates and the chosen model under other tolerances."""
+    """The candidates and the chosen model under tolerances that are only tried, with sentences about them."""
 
     standpoint: Standpoint
     words: StandWords
@@ -156,7 +156,7 @@ class Decided(Value, frozen=True):
 
 
 def screen(worker: Worker) -> Screen:
-    """Return what the page shows now; little of it while the exploration is being opened."""
+    """Return all that the page shows now; only progress and errors while the exploration is being opened."""
     revision, busy, trouble = worker.revision, worker.busy, worker.trouble  # before the view: it is this new, or newer
     if not worker.is_open:
         return Screen(revision=revision, busy=busy, trouble=trouble)
@@ -206,7 +206,7 @@ def _focus(view: ExplorationView) -> Focus:
 
 
 def preview(exploration: Exploration, standpoint: Standpoint) -> Preview:
-    """Return the candidates and the chosen model under other tolerances, with the sentences that describe them."""
+    """Return the candidates and the chosen model under tolerances that are only tried, with sentences about them."""
     return Preview(standpoint, stand_words(exploration.view, standpoint))
 
 
@@ -224,7 +224,7 @@ def compared(pair: ModelComparison) -> Compared:
 
 
 def decided(person: Person, model: int | None) -> Decided:
-    """Return the decisions of all models about a person; `model` is the one to explain in words."""
+    """Return the decisions of all models about a person; `model` is the number of the model to explain in words."""
     decisions = tuple(
         ModelDecision(one.rank, one.is_favourable, one.value, person.decision(one)) for one in person.decisions
     )

@@ -43,9 +43,10 @@ Endpoint = Callable[["Request"], Awaitable[Response]]
 
 
 class Clients:
-    """The browser pages that receive changes: `connected` is their number.
+    """The browser pages that are connected to the server and receive changes.
 
-    `last_needed` is the time at which a page was last connected, a step was running, or the exploration was opening.
+    `connected` is their number, `last_needed` the time at which a page was last connected, a step was running, or the
+    exploration was being opened.
     """
 
     def __init__(self, worker: Worker) -> None:
@@ -177,7 +178,7 @@ class Ended:
 
 
 def serve(opening: Opening, announce: Callable[[str], None], *, port: int = 0, idle: float = IDLE) -> Ended:
-    """Serve an exploration until the user ends it, no client is left, or it cannot be opened; return how it ended.
+    """Serve an exploration until the user ends the server, no client is left, or opening fails; return how it ended.
 
     `opening` makes the exploration in the background, while the page is served already. `announce` is called with the
     address of the page, which can be opened once. The server ends after `idle` seconds without a client; with 0 never.
@@ -229,7 +230,7 @@ class Server(uvicorn.Server):
         asyncio.get_running_loop().call_later(HOLD, self._worker.open)
 
     async def on_tick(self, counter: int) -> bool:
-        """End the server if it is idle or failed; called ten times a second. A running step counts as activity."""
+        """End the server if it is idle or the exploration could not be opened; called ten times a second."""
         is_begun = self._worker.is_open or self._worker.failure is not None
         if self._worker.is_busy or not is_begun:
             self._clients.last_needed = time.monotonic()
@@ -255,13 +256,13 @@ class Server(uvicorn.Server):
 
     @property
     def _has_failed(self) -> bool:
-        """Whether the exploration could not be opened, and a client was told or none came for `LINGER` seconds."""
+        """Whether opening the exploration failed, and a client was told or none came for `LINGER` seconds."""
         is_reported = self._clients.connected > 0 or self._clients.idle_seconds > LINGER
         return self._worker.failure is not None and is_reported
 
 
 def address(port: int, access: AccessToken) -> str:
-    """Return the address of the page, with the token that can be used once."""
+    """Return the address of the page, with a token that can be used once."""
     return f"http://{LOOPBACK}:{port}/?token={access.token}"
 
 

@@ -56,7 +56,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """A listed model, with digests of all supports found so far that the option `distinct` counts as this one model."""
+    """A listed model, with digests of all sets of support vectors that count as this model by the option `distinct`."""
 
     shown: Shown
     supports: frozenset[bytes]
@@ -67,19 +67,19 @@ class Listed:
         return self.shown.number
 
     def with_supports(self, marks: set[bytes]) -> Listed:
-        """Return the model with further digests of supports."""
+        """Return the model with further digests of supports (sets of support vectors)."""
         return self if marks <= self.supports else replace(self, supports=self.supports | marks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """The state of an exploration.
+    """The state of an exploration after a step.
 
     `left_out` and `pinned` are row numbers of the input table. `current` is the number of the model that the last step
-    showed, and `end` is the reason if that step found no new model, else None. `cursors` is the number of models that
-    the enumeration of each box has yielded, and `solves` the number of subproblems that each guided search has solved.
-    Undo returns to `before`, but keeps `looked` (all models ever looked at, by `Scorer.digest`), `opened` (how often
-    the holdout was opened) and `judged` (models scored on the holdout).
+    showed, and `end` is the reason if that step found no new model, else None. `cursors` has the number of models that
+    the enumeration of each `Box` has yielded, by its key; `solves` has the number of SVMs that each guided search has
+    solved. Undo returns to `before`, but keeps `looked` (all models ever looked at, by `Scorer.digest`), `opened` (how
+    often the holdout was opened) and `judged` (models scored on the holdout).
     """
 
     left_out: frozenset[int]
@@ -145,7 +145,7 @@ class Scorer:
         return np.packbits(self.cut(model)[1] >= 0.0).tobytes()
 
     def measured(self, decided: BoolArray, values: FloatArray) -> Measured:
-        """Return all quantities of a model that guardrails can refer to."""
+        """Return all quantities that guardrails can refer to, given a model's decisions and decision values."""
         counts, metric = self._tally.count(decided[None]), self._prepared.config.metric
         performs = performance(self._decisions(decided, self._everyone), values[None], self._measure)
         return self._tally.measured(decided[None], performs, metric, counts)
@@ -158,7 +158,7 @@ class Scorer:
         return found.hexdigest()
 
     def shown(self, model: Model, number: int, origin: Origin, first: Shown | None) -> Shown:
-        """Return a model with its scores and the given number; `first` is model 1, or None for model 1 itself."""
+        """Return a model with its scores and the given number; `first` is model 1, None if this is model 1 itself."""
         cut, values = self.cut(model)
         decided = values >= 0.0
         bits, measured = np.packbits(decided).tobytes(), self.measured(decided, values)
@@ -186,7 +186,7 @@ class Scorer:
     def scores(self, decided: BoolArray, values: FloatArray, uncut: FloatArray | None) -> SplitScores:
         """Return scores overall and between the groups of every sensitive column, with pointwise intervals.
 
-        `uncut` are decision values without the threshold subtracted; without them there are no hinge loss and no AUC.
+        `uncut` are decision values before the threshold is subtracted; if None, hinge loss and AUC are left out.
         """
         config, everyone = self._prepared.config, self._decisions(decided, self._everyone)
         known = np.full(len(values), np.nan) if uncut is None else uncut
@@ -229,14 +229,14 @@ def standpoint(
 
 
 def guard_values(model: Measured, reference: Measured, tolerances: Tolerances) -> tuple[GuardValue, ...]:
-    """Return whether a model keeps each guardrail; guardrails that limit no quantity of this table are left out."""
+    """Return, for each guardrail that limits anything in this table, the limited quantity in which a model is worst."""
     own, first = (_with_metric(one, tolerances.metric) for one in (model, reference))
     found = (_guard_value(guard, own, first) for guard in tolerances.guardrails)
     return tuple(one for one in found if one is not None)
 
 
 def _guard_value(guard: Guard, own: Measured, first: Measured) -> GuardValue | None:
-    """Return whether a model keeps a guardrail, judged by the worst of the limited quantities; None without any."""
+    """Return the quantity under a guardrail in which a model is worst, with its limits; None if there is none."""
     values = {subject: float(own.value(guard, subject, first)[0]) for subject in first.subjects(guard)}
     if not values:
         return None

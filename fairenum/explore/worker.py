@@ -1,4 +1,4 @@
-"""The worker that takes the steps of an exploration one at a time, and the changes to send to its clients."""
+"""The worker that takes the steps of an exploration one at a time, and the changes that are sent to its clients."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LEAST, PAUSE = 0.2, 0.1  # seconds: shortest step whose progress is shown, and p
 
 
 class Busy(Value, frozen=True):
-    """The progress of the running step; `total` is null if unknown."""
+    """The progress of the running step, for a client; `total` is null if unknown."""
 
     action: str
     done: int
@@ -50,22 +50,22 @@ class Busy(Value, frozen=True):
 
 
 class Done(Value, frozen=True):
-    """A finished step: the new revision, and a message for the user."""
+    """The answer to a finished step: the new revision (state number), and a message for the user."""
 
     revision: int
     message: str | None
 
 
 class Stopped(Exception):
-    """The user stopped the running step."""
+    """Raised within a step that the user has stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
     """A requested step, or several steps of one kind.
 
-    `kind` names the step. `run` takes it, reports to `Exploration.progress` and returns a message for the user; if it
-    raises an exception, the step was not taken.
+    `kind` names the step. `run` takes the step, reports to `Exploration.progress` and returns a message for the user;
+    if it raises an exception, the step was not taken.
     """
 
     kind: str
@@ -76,8 +76,8 @@ class Action:
 class Worker:
     """Takes the steps of an exploration, one at a time: a step requested while another is running is refused.
 
-    `opening` makes the exploration, and `failure` is the error if that was not possible. `trouble` is the error message
-    of the last step, None if it succeeded, and `troubles` counts failed steps.
+    `opening` is called to make the exploration; `failure` is the error if this fails. `trouble` is the error message of
+    the last step, None if the step succeeded, and `troubles` counts failed steps.
     """
 
     def __init__(self, opening: Opening) -> None:
@@ -95,7 +95,7 @@ class Worker:
 
     @classmethod
     def of(cls, exploration: Exploration) -> Self:
-        """Return a worker for an exploration that is open already, and whose steps others may take, too."""
+        """Return a worker for an exploration that is open already; its steps may also be taken without the worker."""
         worker = cls(lambda _: exploration)
         worker._is_begun = True
         worker._open_now()
@@ -103,7 +103,7 @@ class Worker:
 
     @property
     def exploration(self) -> Exploration:
-        """The exploration; refuse requests while it is being opened."""
+        """The exploration; a request is refused while the exploration is being opened."""
         if self._exploration is None:
             raise Refusal.coded(503, "starting")
         return self._exploration
@@ -152,9 +152,9 @@ class Worker:
                 self._begin(Action("load", lambda _: self._open_now(), can_stop=False))
 
     def take(self, action: Action, seen: int | None) -> Done:
-        """Take a step, wait for its end, and return the new revision and message.
+        """Take a step, wait for its end, and return the new revision (state number) and a message.
 
-        Refuse it if another step is running, or if `seen`, the revision that the client shows, is outdated.
+        The step is refused if another one is running, or if `seen`, the revision that the client shows, is outdated.
         """
         with self._lock:
             if self._exploration is None:
@@ -218,7 +218,7 @@ class Worker:
         self._end(ended, message, trouble)
 
     def _end(self, ended: Future[Done], message: str | None, trouble: str | None) -> None:
-        """Note that a step has ended: first allow the next step, then set the result, and notify listeners."""
+        """Note that a step has ended: allow the next step, then set the result of this one, and notify listeners."""
         self.trouble, self.troubles = trouble, self.troubles + (trouble is not None)
         done = Done(self.revision, message)
         self._running, self._is_stopping = None, self.is_closed
@@ -252,7 +252,7 @@ def _internal_error(error: Exception) -> str:
 
 
 class NewState(Value, frozen=True):
-    """The event value of a new revision: its number, and the number of listed models."""
+    """The value of the event that announces a new state: its revision number, and the number of listed models."""
 
     revision: int
     models: int
@@ -278,7 +278,7 @@ class Event:
 
 
 class ChangeFeed:
-    """The changes to send to one client; changes between two calls are merged into the latest state."""
+    """Collects the changes to send to one client; of several changes to the same thing only the last is sent."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker

@@ -52,7 +52,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class SpanningHeading:
-    """A heading above those of `columns` neighbouring columns; `role` says what they are for, such as "chosen by"."""
+    """A heading above those of `columns` neighbouring columns; `role` says what these are for, such as "chosen by"."""
 
     name: str
     role: str
@@ -175,9 +175,9 @@ class Explorer:
     """Linked plots and a table of all models, with filters.
 
     `candidates` has one entry for each row of the table. `rule` is a sentence on the tolerances of the run and the
-    model that it chose. `performance` names the measure of performance and the model that it is compared with. `least`
+    chosen model. `performance` names the measure of performance, and the model that others are compared with. `least`
     is the gap of the model in use on the selection split, as an exact decimal: a selected model must have a smaller
-    one. It is empty if models are compared with model 1.
+    gap. It is empty if models are compared with model 1.
     """
 
     kind: ClassVar[str] = "explorer"
@@ -201,14 +201,14 @@ class Explorer:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A table of changes from one model to another; `arrows` has one arrow for each row, or none at all."""
+    """A table of how gaps change from one model to another; `arrows` has one arrow for each row, or none at all."""
 
     table: Table
     arrows: tuple[Arrow, ...] = ()
 
     @property
     def top(self) -> float:
-        """The upper end of the scale, from 0, that all arrows are drawn on."""
+        """The upper end of the scale on which all arrows are drawn; it begins at 0."""
         return scale_end(self.arrows)
 
 
@@ -246,7 +246,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A rule, whether it holds, and the reason."""
+    """A rule that a run is checked by, whether it holds, and the reason."""
 
     rule: str
     outcome: Literal["holds", "violated", "open"]

@@ -14,7 +14,7 @@ Stroke = tuple[str, float, float]  # a character, and the values from and to whi
 
 
 class RangeBar(NamedTuple):
-    """A labelled bar: an outer and an inner range of values, and single values by the character that marks them."""
+    """A labelled bar: an outer and an inner range of values, and single values by the character that marks each."""
 
     label: str
     outer: tuple[float, float]
@@ -23,19 +23,19 @@ class RangeBar(NamedTuple):
 
 
 class Quartiles(Protocol):
-    """The lower and the upper quartile of the draws at one point of a curve."""
+    """The lower and the upper quartile of the values that random draws gave at one point of a curve."""
 
     @property
     def q25(self) -> float:
-        """The value that a quarter of the draws lie below."""
+        """The value that a quarter of the draws' values lie below."""
 
     @property
     def q75(self) -> float:
-        """The value that a quarter of the draws lie above."""
+        """The value that a quarter of the draws' values lie above."""
 
 
 class Bar(NamedTuple):
-    """One point of a curve: its label, and the mean (with confidence limits) and quartiles of its draws."""
+    """One point of a curve: its label, and the mean (with confidence limits) and the quartiles of its values."""
 
     label: str
     mean: Estimated
@@ -180,7 +180,7 @@ def _with_gutter(canvas: Sequence[Sequence[str]], up: _Scale) -> list[str]:
 
 
 def _size_labels(lines: Sequence[Line], across: _Scale) -> str:
-    """Return the line of problem sizes below the plot; a size that would overlap the one before is left out."""
+    """Return the line of problem sizes below a plot; a size that would overlap the one before it is left out."""
     labels = ""
     for size in sorted({size for line in lines for size in line.sizes}):
         text = str(size)

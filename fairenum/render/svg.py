@@ -63,7 +63,7 @@ class Placed:
 def place(
     labels: Iterable[tuple[str, float, float]], marks: Sequence[tuple[float, float]], frame: Frame
 ) -> list[Placed]:
-    """Return the labels, each placed beside its mark where it overlaps least with marks and with earlier labels."""
+    """Return each label (text, x, y) placed beside its point, where it overlaps least with marks and earlier labels."""
     reach = MARK_RADIUS
     taken = [Box(x - reach, y - reach, x + reach, y + reach) for x, y in marks]
     found: list[Placed] = []
@@ -83,7 +83,7 @@ def _sides(text: str, x: float, y: float) -> Iterator[Placed]:
 
 
 def _cost(box: Box, taken: Sequence[Box], frame: Frame) -> float:
-    """Return the area of other boxes that a label covers, plus a large penalty for each pixel outside the axes."""
+    """Return the area of other boxes that a label would cover, plus a large penalty for each pixel outside the axes."""
     outside = max(0.0, frame.x.start - box.left) + max(0.0, box.right - frame.x.end)
     outside += max(0.0, frame.y.end - box.top) + max(0.0, box.bottom - frame.y.start)
     return sum(box.overlap(other) for other in taken) + 1000.0 * outside
@@ -93,8 +93,8 @@ def _cost(box: Box, taken: Sequence[Box], frame: Frame) -> float:
 class Mark:
     """A mark at (x, y), with optional confidence intervals in both directions.
 
-    `name` is shown as a tooltip, `label` is written beside the mark, and `data` is an attribute for scripts, on a mark
-    with a link.
+    `name` is shown as a tooltip, `label` is written beside the mark, `tone` is the CSS class of its colour, and `data`
+    is an attribute for scripts, written only if the mark has a link.
     """
 
     x: float
@@ -136,7 +136,7 @@ class Marks:
 
 
 def unlinked(plots: Iterable[Plot]) -> tuple[Plot, ...]:
-    """Return plots without links and element ids, for pages without the table that the links lead to."""
+    """Return plots without links and element ids, for pages that lack the table that the links lead to."""
     return tuple(replace(plot, identity=None, layers=tuple(map(_without_links, plot.layers))) for plot in plots)
 
 
@@ -299,11 +299,11 @@ class Rule:
     tone: str = "tone-0"
 
     def extent(self) -> Extent:
-        """Return the coordinate at which the line crosses an axis: x for an upright line, else y."""
+        """Return the coordinate of the line, as an x coordinate for an upright line, else as a y coordinate."""
         return ((self.value,), ()) if self.is_upright else ((), (self.value,))
 
     def drawn(self, frame: Frame) -> Markup:
-        """Return the SVG elements of the line and of the label at its end."""
+        """Return the SVG elements of the line and of its label."""
         if self.is_upright:
             x, y, anchor = frame.x(self.value), frame.y.end, "start"
             path = f"M{number(x)},{number(frame.y.start)}V{number(y)}"

@@ -1,4 +1,4 @@
-"""The types that describe a plot, and the SVG text of its axes, ticks, title and key."""
+"""The types that describe a plot, and the SVG text of its axes, ticks, title and key (legend)."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def reach(values: Iterable[float | None], *, margin: float = 0.05, least: float 
 
 
 def labels(ticks: Iterable[float]) -> tuple[str, ...]:
-    """Return ticks as texts, with as many decimals as the steps between them need, or with powers of ten."""
+    """Return the texts of ticks, with as many decimals as the steps between ticks need, or with powers of ten."""
     numbers = tuple(ticks)
     largest = max(map(abs, numbers), default=0.0)
     steps = [b - a for a, b in pairwise(numbers)]
@@ -172,7 +172,7 @@ def labels(ticks: Iterable[float]) -> tuple[str, ...]:
 
 
 def _decade_labels(ticks: Iterable[float]) -> tuple[str, ...]:
-    """Return the ticks of a logarithmic axis as texts: all as plain decimals or, if one cannot be, all scientific."""
+    """Return the texts of the ticks of a logarithmic axis: all plain decimals, or all with powers of ten."""
     numbers = tuple(ticks)
     texts = tuple(labels([number])[0] for number in numbers)
     plain = all(text.replace(".", "").isdecimal() for text in texts)
@@ -203,9 +203,9 @@ LINE = 18.0
 class Axis:
     """One axis of a plot.
 
-    Without `low` and `high`, the axis ends where the layers end, with some room, and is at least `least` long. An axis
-    with `names` has names instead of numbers, at the coordinates 0, 1, ...; with `is_above` each name is written above
-    its bar instead of beside it, because there is more room for long names above.
+    Without `low` and `high`, the axis ends where the drawn values end, with some room, and is at least `least` long. An
+    axis with `names` has names instead of numbers, at the coordinates 0, 1, ...; with `is_above` each name is written
+    above its bar instead of beside it, where there is less room for long names.
     """
 
     label: str
@@ -242,7 +242,7 @@ class Layer(Protocol):
     """A part of a plot that is drawn between the axes, such as marks or a curve."""
 
     def extent(self) -> Extent:
-        """Return the values that the horizontal axis and those that the vertical axis have to include."""
+        """Return the values that the horizontal axis must include, and those that the vertical axis must include."""
 
     def drawn(self, frame: Frame) -> Markup:
         """Return the SVG elements of the layer."""
@@ -250,7 +250,7 @@ class Layer(Protocol):
 
 @dataclass(frozen=True)  # no slots: cached properties need a dictionary
 class Plot:
-    """Axes, layers, a key and an optional title.
+    """A plot: two axes, the layers drawn between them, a key (legend) and an optional title.
 
     `name` and `description` are for screen readers. `width`, `height` and the margin `left` are in pixels. `identity`
     is the id of the SVG element.
@@ -367,7 +367,7 @@ def _ticks(axis: Axis, scale: Scale, count: int) -> Iterator[tuple[str, float]]:
 
 
 def _key_lines(key: Sequence[Key], width: float) -> list[list[tuple[float, Key]]]:
-    """Return the lines of a key, each a list of entries with their horizontal positions in pixels."""
+    """Return the lines of a key (legend), each a list of entries with their horizontal positions in pixels."""
     lines: list[list[tuple[float, Key]]] = []
     place = width
     for entry in key:
@@ -381,7 +381,7 @@ def _key_lines(key: Sequence[Key], width: float) -> list[list[tuple[float, Key]]
 
 
 def heading(plot: Plot) -> Markup:
-    """Return the SVG elements of the title and the key above a plot."""
+    """Return the SVG elements of the title and the key (legend) above a plot."""
     parts = [element("text", plot.title, class_="title", x=plot.left, y=14.0)] if plot.title else []
     for row, line in enumerate(_key_lines(plot.key, plot.width - plot.left)):
         for place, entry in line:

@@ -82,7 +82,7 @@ def _block(block: Block, width: int) -> Iterator[RenderableType]:
 
 
 def _figure(figure: Figure) -> Iterator[RenderableType]:
-    """Yield a figure in plain characters or, if it has no such form, its caption and descriptions of its plots."""
+    """Yield a figure in plain characters or, if it has no such form, its caption and a description of each plot."""
     if figure.plain:
         yield Text("\n".join(map(plain, figure.plain.split("\n"))), no_wrap=True)
         return
@@ -101,7 +101,7 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
 
 
 def _pieces(table: Table, width: int) -> Iterator[list[int]]:
-    """Split a table into parts that fit `width`, each with all columns of words; yield the column indices of each."""
+    """Yield the column indices of the parts that a wide table is split into; each has all columns of words."""
     columns = len(table.headings)
     names = list(range(max(table.names, 1) if table.names < columns else 1))
     piece = list(names)

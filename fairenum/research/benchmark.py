@@ -1,4 +1,4 @@
-"""The solver benchmark: times of solvers on one SVM problem, and growth of their times with its size."""
+"""The solver benchmark: times of solvers on one SVM problem, and how these times grow with the size of problems."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _available() -> tuple[str, ...]:
 
 
 def _first_calls(contestants: Iterable[Contestant]) -> float:
-    """Return the CPU seconds of running each contestant on a tiny problem, mainly for imports and compilation."""
+    """Return the CPU seconds of all algorithms' first runs, on a tiny problem: mainly imports and compilation."""
     started = time.process_time()
     for contestant in contestants:
         try:

@@ -1,7 +1,7 @@
 """Growth of running time and memory with the numbers of examples (n), of features (d) and of models (k).
 
 `measure_growth` times solvers in this process. `measure_scale` goes up to a million rows, 3000 columns and 10,000
-models, and measures each size in a process of its own. When a contestant exceeds the time limit at one size, larger
+models, and measures each size in a process of its own. When an algorithm exceeds the time limit at one size, larger
 sizes are skipped.
 """
 
@@ -47,9 +47,9 @@ def random_problem(n: int, d: int, seed: int = 0, cost: float = 1.0) -> SvmProbl
 def measure_growth(
     contestants: Sequence[Contestant], seed: int, seconds: float, progress: Announce = lambda _: None
 ) -> tuple[GrowthSeries, ...]:
-    """Time all contestants for growing numbers of examples, of features and of models.
+    """Time all algorithms for growing numbers of examples, of features and of models.
 
-    A contestant that takes longer than `seconds` at one size is not run at larger sizes.
+    An algorithm that takes longer than `seconds` at one size is not run at larger sizes.
     """
     return (
         *_over_data("n", EXAMPLES, contestants, seed, seconds, progress),
@@ -85,7 +85,7 @@ def _over_data(
 def _over_models(
     contestants: Sequence[Contestant], seed: int, seconds: float, progress: Announce
 ) -> list[GrowthSeries]:
-    """Return each contestant's CPU seconds up to each number of models in `RANDOM_MODELS`, all from one run."""
+    """Return each algorithm's CPU seconds up to each number of models in `RANDOM_MODELS`, all from one run."""
     problem = random_problem(FIXED["n"], FIXED["d"], seed)
     series = []
     for contestant in contestants:
@@ -112,7 +112,7 @@ def _random_series(name: str, axis: GrowthAxis, points: Mapping[int, float]) -> 
 
 
 def slope(sizes: Sequence[int], values: Sequence[float]) -> float | None:
-    """Return the slope of log(value) over log(size), fitted to the larger half of sizes; None below three sizes."""
+    """Return the slope of log(value) over log(size), fitted to the larger half of the sizes; None below three sizes."""
     if len(sizes) < 3:
         return None
     larger = slice(min(len(sizes) // 2, len(sizes) - 3), None)
@@ -130,7 +130,7 @@ PATIENCE = 20.0  # limit of elapsed time, as a multiple of the limit of CPU time
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A series of measurements: a task for contestants, at growing numbers of examples n, features d or models k.
+    """A series of measurements: a task for several programs, at growing numbers of examples n, features d or models k.
 
     `axis` says which of the three grows; `fixed` overrides the default values of the other two.
     """
@@ -144,7 +144,7 @@ class Plan:
     fixed: Mapping[GrowthAxis, int] = field(default_factory=dict)
 
     def point(self, name: str, size: int, seed: int, seconds: float) -> Point:
-        """Return the measurement to make for a contestant at one size."""
+        """Return the measurement to make of a program at one size."""
         shape = {"n": 4_000, "d": 20, "k": 50, **self.fixed, self.axis: size}
         return Point(self.task, name, self.table, self.kernel, shape["n"], shape["d"], shape["k"], seed, seconds)
 
@@ -173,7 +173,7 @@ STUDY = (
 def measure_scale(
     seed: int, seconds: float, progress: Announce = lambda _: None, study: Sequence[Plan] | None = None
 ) -> tuple[GrowthSeries, ...]:
-    """Measure time and memory for every plan of a study; each measurement may take `seconds` of CPU time."""
+    """Measure time and memory for every plan of a study, with at most `seconds` of CPU time for each measurement."""
     plans = STUDY if study is None else study
     return tuple(_measured(plan, name, seed, seconds, progress) for plan in plans for name in plan.contestants)
 

@@ -43,7 +43,7 @@ SOLVER = "path"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What to measure: a task, the contestant that does it (`name`), and its data of n rows and d columns.
+    """What to measure: a task, the program that does it (`name`), and its data of n rows and d columns.
 
     `k` is the number of models to list, and `seconds` the limit of CPU time.
     """

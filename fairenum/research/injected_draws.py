@@ -108,10 +108,11 @@ class ModelScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrintedMeasures:
-    """Results, in one draw, of the algorithm that the paper prints.
+    """Results of the algorithm that the paper prints, in one draw, a random sample of rows.
 
     `shortfall` is the relative difference between the last objective and the first; `is_descending` tells whether no
-    model has a larger objective than the one before it; `predictors` is explained in `DrawLine`.
+    model has a larger objective than the one before it; `predictors` counts different decision patterns on the test
+    rows.
     """
 
     shortfall: float
@@ -122,10 +123,11 @@ class PrintedMeasures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawMeasures:
-    """Results of one draw, with one choice of scaling and C; most fields are explained in `DrawLine`.
+    """Results of one draw, a random sample of rows, with one choice of scaling and C.
 
     `test` holds the scores on the 50 test rows, as in the paper, `rest` those on all remaining rows of the table.
-    `printed` holds the results of the algorithm that the paper prints; None if it was not run.
+    `printed` holds the results of the algorithm that the paper prints; None if it was not run. The other fields are as
+    in `DrawLine`.
     """
 
     C: float
@@ -141,7 +143,7 @@ class DrawMeasures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawRecord:
-    """Results of one draw for each combination in `VARIANTS`, or the error message where the solver failed."""
+    """Results of one draw (random sample of rows) for each name in `VARIANTS`, or the message if the solver failed."""
 
     seed: int
     variants: Mapping[str, DrawMeasures | Refusal]
@@ -154,7 +156,7 @@ def compas() -> Dataset:
 
 
 def run_draw(seed: int, with_printed: bool) -> DrawRecord:
-    """Run one draw for each combination in `VARIANTS`; `with_printed` runs the paper's algorithm on the first, too."""
+    """Run one draw of rows with each choice in `VARIANTS`; `with_printed` adds the paper's algorithm with the first."""
     main = next(iter(VARIANTS))
     variants = {
         name: _variant(seed, standardise, cost, with_printed and name == main)
@@ -186,7 +188,7 @@ class InjectedDraw:
 
     @classmethod
     def of(cls, seed: int, standardise: bool, cost: float | None) -> InjectedDraw:
-        """Draw rows and flip labels, as `fairenum attack` does with the same seed; choose C if `cost` is None."""
+        """Draw rows and flip labels, as `fairenum attack` does with this seed; a `cost` of None is cross-validated."""
         sizes = (TRAINED, 0, len(compas()) - TRAINED)
         asked = AttackConfig(svm=SvmSettings(rows=True), sizes=sizes, trials=1, seed=seed, standardise=standardise)
         config = resolved(asked, compas())

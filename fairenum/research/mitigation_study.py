@@ -44,7 +44,7 @@ Z = 1.96
 
 @one_thread()
 def run_trial(case: Case, seed: int) -> SplitTrial:
-    """Return the scores of all methods on one random split of a case's table."""
+    """Return the scores of all methods on one random split of the table that a case names."""
     division = _divided(case, seed)
     train, selection, holdout = division.train, division.selection, division.holdout
     problem = pose(train.X, train.y, SVM).problem
@@ -113,7 +113,7 @@ def _rates(chance: FloatArray, rows: EncodedRows) -> FloatArray:
 
 
 def dominates(method: FloatArray, rival: FloatArray, rows: EncodedRows) -> bool:
-    """Tell whether a method equals or beats its rival in accuracy and gap, and is significantly better in one.
+    """Tell whether a method is no worse than its rival in accuracy and gap, and significantly better in one of them.
 
     A difference is significant if it exceeds the half-width of its paired 95 % interval. `method` and `rival` hold the
     probability of a favourable decision for each row.

@@ -62,9 +62,10 @@ class SplitMeasures:
     """Measures of the best models of a split; arrays have one number for each model, in order of rank.
 
     `shortfalls` are relative differences between the objectives of model 1 and of each model; `losses` are test losses
-    divided by that of model 1, and `errors` test error rates. `other_half` is the result of the function of this name.
-    `seconds` are CPU seconds until the models of the ranks in `CLOCKED` were found; None if not timed. `undetermined`
-    is the share of test decisions that depend on which of several optimal biases is used.
+    divided by that of model 1, and `errors` test error rates. `other_half` is the relative loss of a model on test rows
+    that had no part in its choice (see the function `other_half`). `seconds` are CPU seconds until the models of the
+    ranks in `CLOCKED` were found; None if not timed. `undetermined` is the share of test decisions that depend on which
+    of several optimal biases is used.
     """
 
     C: float
@@ -78,7 +79,7 @@ class SplitMeasures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitRecord:
-    """Results of one split, with standardised and with raw columns, or the error message where the solver failed."""
+    """Results of one split, with standardised and with raw columns, or the message if the solver failed."""
 
     table: str
     seed: int
@@ -87,7 +88,7 @@ class SplitRecord:
 
 @dataclass(frozen=True, slots=True)
 class PrintedRecord:
-    """Results, on one split of a table, of the algorithm that the paper prints."""
+    """Results of the algorithm that the paper prints, on one split of a table."""
 
     table: str
     run: PrintedRun
@@ -95,7 +96,7 @@ class PrintedRecord:
 
 @cache
 def table(name: str) -> Dataset:
-    """Return a bundled table as the paper describes it: all columns are features, and texts are replaced by ranks."""
+    """Return a bundled table as the paper describes it: all columns are features, and texts become rank numbers."""
     return load_dataset(name, use_sensitive=True, categorical="ordinal", incumbent=NONE)
 
 
@@ -153,10 +154,10 @@ def _proven(train: EncodedRows, cost: float) -> Iterator[Model]:
 
 
 def other_half(losses: FloatArray, seed: int) -> float:
-    """Return the loss of a model, relative to model 1, on test rows other than those by which it was chosen.
+    """Return the loss, relative to model 1, that a model chosen on half of the test rows has on the other half.
 
-    The model of least loss on one half of the test rows is judged on the other half; the result is the mean over both
-    halves. `losses` holds the loss of each model (row) on each test row (column).
+    The model of least loss on one half is judged on the other half; the result is the mean over both halves. `losses`
+    holds the loss of each model (row) on each test row (column).
     """
     rows = np.random.default_rng([seed, 2]).permutation(losses.shape[1])
     halves = np.array_split(rows, 2)

@@ -114,7 +114,7 @@ YARDSTICK_EVERY = 1.0  # CPU seconds between two such measurements
 
 
 class Supported(Protocol):
-    """What the timing of an enumeration needs of each model: its support vectors, by which models are compared."""
+    """A model as the timing of an enumeration sees it: its support vectors, by which models are compared."""
 
     @property
     def support(self) -> IntArray:
@@ -244,7 +244,7 @@ def forecast(run: TimedRun, k: int) -> tuple[float, Basis]:
 
 @dataclass(slots=True, eq=False)
 class _Laps:
-    """The timed runs (laps) of a contestant and, as `yardsticks`, the time of an SVC fit during each run."""
+    """The timed runs (laps) of one algorithm and, as `yardsticks`, the time of an SVC fit during each run."""
 
     contestant: Contestant
     runs: list[TimedRun] = field(default_factory=list)
@@ -292,9 +292,9 @@ def race(
     seconds: float | None,
     progress: Announce = lambda _: None,
 ) -> tuple[RaceResult, ...]:
-    """Time each contestant on finding the best k models, up to `LAPS` times in turn, and return the results.
+    """Time each algorithm on finding the best k models, up to `LAPS` times in turn, and return the results.
 
-    A run is ended after `seconds`, if given, and its time extrapolated to k models.
+    A run is ended after `seconds`, if given, and its time is extrapolated to k models.
     """
     entries = [_Laps(contestant) for contestant in contestants]
     limits = Limits(models=k, seconds=seconds)
@@ -308,6 +308,6 @@ def race(
 
 
 def _proven_supports(entries: Iterable[_Laps]) -> tuple[bytes, ...]:
-    """Return the support vectors of the certified models, in order of rank, from the run that found most models."""
+    """Return the support vectors of certified models in order of rank, from the run that found most models."""
     lists = [run.supports for laps in entries if laps.contestant.name != PAPER_ALGORITHM for run in laps.runs]
     return max(lists, key=len, default=())

@@ -56,7 +56,7 @@ FROM_RANK = 50
 
 
 def split_variants(records: Sequence[SplitRecord]) -> dict[str, SplitVariant]:
-    """Return two summaries of a table's splits: with standardised columns, and with raw columns."""
+    """Return two summaries of the splits of a table: with standardised columns, and with raw columns."""
     return {
         name: _split_variant({record.seed: record.variants[name] for record in records}) for name in records[0].variants
     }
@@ -92,9 +92,10 @@ def _split_line(seed: int, split: SplitMeasures) -> SplitLine:
 
 
 def growth(seconds: Sequence[float]) -> float:
-    """Return the exponent p of T(1) + c (k - 1)^p, fitted to the CPU seconds T(k) until model k, from model 50 on.
+    """Return the power by which running time grows with the number of models: p in ``T(k) = T(1) + c (k - 1)^p``.
 
-    `seconds` are T(k) for the ranks k in `CLOCKED`; the fit is by least squares of logarithms.
+    T(k) are the CPU seconds until model k is found; `seconds` has them for the ranks k in `CLOCKED`. The constants c
+    and p are fitted from model 50 on, by least squares of logarithms.
     """
     ranks = np.array(CLOCKED[: len(seconds)])
     is_late = ranks >= FROM_RANK
@@ -107,7 +108,7 @@ def _time(seconds: Sequence[Sequence[float]]) -> TimeBands | None:
 
 
 def bands(rows: Sequence[npt.ArrayLike], length: int) -> Bands:
-    """Return quantiles of each of `length` columns, without NaN; a shorter row has no values in the last columns."""
+    """Return quantiles of each of `length` columns of a table, without NaN; shorter rows lack the last columns."""
     return Bands(**_quantiles_by_place(rows, length))
 
 
@@ -125,7 +126,7 @@ def _quantile(values: FloatArray, q: float) -> float | None:
 
 
 def draw_variants(records: Sequence[DrawRecord]) -> dict[str, DrawVariant]:
-    """Return a summary of the draws of COMPAS for each combination of scaling and choice of C."""
+    """Return a summary of the draws (random samples) of COMPAS for each combination of scaling and choice of C."""
     return {
         name: _draw_variant({record.seed: record.variants[name] for record in records}) for name in records[0].variants
     }
@@ -216,7 +217,7 @@ SEVERAL = 2
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim(Generic[Line]):
-    """A claim of the paper, with a function (`is_true`) that tells whether it is true of one split or draw.
+    """A claim of the paper, with a function (`is_true`) that tells whether the claim is true of one split or draw.
 
     Only splits or draws for which `among` is True are counted. A claim about time (`is_timed`) is tested only with the
     main choice of scaling and C, for which times are measured.
@@ -361,7 +362,7 @@ def _table_experiment(name: str, records: Sequence[Record]) -> TableExperiment |
 
 
 def _injection_experiment(records: Sequence[Record]) -> InjectionExperiment | None:
-    """Return a summary of the draws of COMPAS; None if no draw was finished."""
+    """Return a summary of the draws (random samples) of COMPAS; None if no draw was finished."""
     draws = [record for record in records if isinstance(record, DrawRecord)]
     if not draws:
         return None

@@ -56,7 +56,7 @@ class Interrupted(OutOfTime):
 
 
 class NotFinished(Exception):
-    """Raised by `waited` when work exceeds the time limit given there, before the current deadline has passed."""
+    """Raised by `waited` when work exceeds the time limit passed to `waited`, before the current deadline."""
 
 
 @dataclass(slots=True, eq=False)
@@ -196,7 +196,7 @@ class Budget:
     def of_process(cls, seconds: float | None) -> Budget:
         """Return the budget of a run that began with the process.
 
-        The time since then is taken to be the processor time that the process has used.
+        The time elapsed so far is taken to be the processor time that the process has used.
         """
         return cls(seconds, time.monotonic() - time.process_time(), used_before=0.0)
 

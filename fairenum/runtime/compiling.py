@@ -77,11 +77,11 @@ class _Part(JITCodeLibrary):
         self._finalized = True
 
     def alone(self) -> ModuleRef:
-        """Return the code without the functions that it calls."""
+        """Return the code of this function without the functions that it calls."""
         return super()._get_module_for_linking()
 
     def _get_module_for_linking(self) -> ModuleRef:
-        """Return the code with all functions that it calls, for compiled code of other packages that links it."""
+        """Return the code of this function and all that it calls, for compiled code of other packages."""
         module = self.alone().clone()
         _link(module, self._linking_libraries)
         return module
@@ -91,7 +91,7 @@ class _Part(JITCodeLibrary):
         return self
 
     def set_env(self, name: str, environment: object) -> None:
-        """Do nothing, as numba's environments of parts are set when the entry point is compiled."""
+        """Do nothing: numba's environment of this function is set when the function that Python calls is compiled."""
 
 
 class _Whole(JITCodeLibrary):
@@ -171,7 +171,7 @@ def _quick_typing() -> Iterator[None]:
 
 
 class _EntryCompiler(Compiler):
-    """A compiler of a function that Python calls (`_Whole`) and of all functions that it calls (`_Part`)."""
+    """A compiler for a function that Python calls (as `_Whole`) and all functions that it calls (as `_Part`)."""
 
     def _compile_core(self) -> CompileResult:  # with numba's lock on compiling held
         LOG.info("compiling %s", self.state.func_id.func_qualname)
@@ -209,7 +209,7 @@ class _Kept(FunctionCache):
         return not self._cache_file._load_index()
 
     def load_overload(self, signature: object, target: object) -> object:
-        """Return cached code, after waiting for another process that compiles it; None if no code is cached."""
+        """Return cached code, after waiting for another process if one compiles it; None if no code is cached."""
         kept = super().load_overload(signature, target)
         if kept is None and self.aside is not None:
             LOG.info("compiling %s in another process", self._name)
@@ -241,9 +241,9 @@ def _wait_for(process: subprocess.Popen[bytes]) -> None:
 def compile_aside(function: Callable[..., object], program: str) -> None:
     """Start a process that compiles `function`, unless its code is cached; `program` is Python code that calls it.
 
-    A call of `function` here waits for that process, and compiles here if the process failed. No process is started
-    where it would not help: with one processor, without a writable cache, with an unknown version of numba, or where
-    Python is embedded.
+    If `function` is called in this process meanwhile, the call waits for the other process, and compiles here if that
+    one failed. No process is started where it would not help: with one processor, without a writable cache, with an
+    unknown version of numba, or where Python is embedded.
     """
     kept = _KEPT.get(function)
     is_python = Path(sys.executable or "").name.startswith("python") and not hasattr(sys, "frozen")
@@ -261,14 +261,14 @@ def _processors() -> int:
 
 
 def inner(function: Function, fastmath: bool | set[str] = False, allocates: bool = True) -> Function:
-    """Return a compiled function that only compiled code can call; code for calls from Python doubles compile time."""
+    """Return a compiled function for calls by compiled code only; code for calls from Python doubles compile time."""
     options: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": fastmath}
     compiled: Function = njit(**options, **_memory(allocates))(function)  # type: ignore[call-overload]
     return compiled
 
 
 def _memory(allocates: bool) -> dict[str, bool]:
-    """Return the options for numba that turn off reference counting in code that allocates no arrays.
+    """Return the options for numba that turn off reference counting, unless the code `allocates` arrays.
 
     Short loops over many small arrays would spend a third of their time on it.
     """

@@ -82,7 +82,7 @@ def mapped(
 
 
 def collected(finished: Iterator[Result], report: Callable[[int], None]) -> tuple[list[Result], Cut | None]:
-    """Return the results that an iterator yields, and what ended it early: "time", "interrupted", or None for nothing.
+    """Return the results that an iterator yields, and what ended the iterator early: "time", "interrupted" or None.
 
     `report` is called with the number of results so far. An interruption before the first result is raised.
     """
@@ -129,7 +129,7 @@ def _undisturbed(function: Callable[[Item], Result], item: Item) -> Result:
 def _on_cluster(
     function: Callable[[Item], Result], items: Iterable[Item], address: str, lost: Lost[Item, Result] | None
 ) -> Iterator[Result]:
-    """Yield results from the workers of a Dask scheduler, which repeats the calls of a lost worker on another."""
+    """Yield results from the workers of a Dask scheduler, which repeats on another worker the calls of a lost one."""
     try:
         import distributed
     except ImportError as error:

@@ -1,7 +1,7 @@
 """Registries of plugins, which are found by the entry points of installed distributions.
 
-A plugin that cannot be loaded raises an error with its reason; two distributions that provide one name raise an error
-that names both. `is_in_plugin` tells whether a plugin's code is running.
+A plugin that cannot be loaded raises an error with the reason; if two distributions provide the same name, an error
+names both. `is_in_plugin` tells whether a plugin's code is running.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Registry(Generic[Plugin]):
     """The plugins of one entry-point group; ``noun`` is the word for such a plugin in messages.
 
     ``build`` makes a plugin from the object that an entry point loads; ``defect`` says how a plugin of a given name
-    violates the protocol of these plugins, and returns "" if it does not. Errors are raised as ``not_found`` for an
-    unknown name, ``conflict`` for a name that two distributions provide, and ``broken`` for a plugin that cannot be
-    loaded or has a defect.
+    violates its protocol, and returns "" if it does not. Errors are raised as ``not_found`` for an unknown name,
+    ``conflict`` for a name that two distributions provide, and ``broken`` for a plugin that cannot be loaded or has a
+    defect.
     """
 
     group: str
@@ -65,7 +65,7 @@ class Registry(Generic[Plugin]):
         return sorted(found, key=lambda entry: entry.name)
 
     def load(self, name: str, entry_points: Iterable[EntryPoint] | None = None) -> Plugin:
-        """Return the plugin with a name; refuse an unknown name."""
+        """Return the plugin of the given name; refuse an unknown name."""
         entries = self.entries(entry_points)
         named = [entry for entry in entries if entry.name == name]
         if not named:

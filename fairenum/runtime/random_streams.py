@@ -11,8 +11,8 @@ def stream(seed: int, *name: str | int) -> np.random.Generator:
     """Return a random generator for one named use, always the same for a seed and name, independent of other names.
 
     The name is hashed, as numbers could collide: numpy's SeedSequence ignores trailing zeros, so [7] and [7, 0] are one
-    seed. The seed without a name draws the rows of splits and trials. Attacks and the paper's experiments use [seed, 1]
-    and [seed, 2] instead, so that their published draws stay as they are.
+    seed. A seed without a name draws the rows of splits and trials. Attacks and the paper's experiments seed numpy with
+    [seed, 1] and [seed, 2] instead of calling this, so that their published draws stay as they are.
     """
     if not name:
         return np.random.default_rng(seed)
