@@ -289,14 +289,14 @@ class AuditResult(Result):
         if self.model(rank).rank == self.document.reference.rank:
             return "model 1"
         selection = self.document.selection
-        is_proposed = rank == selection.rank and selection.proposal == "proposed"
+        is_proposed = rank == selection.rank and selection.answer == "proposed"
         return "proposed" if is_proposed else "candidate"
 
     def _doubt(self, rank: int) -> str:
         """Return the reason why the model of a rank is not proposed."""
-        from fairenum.report.choice_words import why_candidate
+        from fairenum.report.headline import why_not
 
-        return why_candidate(self.document) if rank == self.document.selection.rank else "it was not selected"
+        return why_not(self.document) if rank == self.document.selection.rank else "it was not selected"
 
     def _selected_rank(self) -> int:
         rank = self.document.selection.rank

@@ -15,7 +15,7 @@ import numpy as np
 
 from fairenum.auditing.group_tables import document_counts
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import ROUNDING_DIGITS, GuardCheck, Selection, proposal_of
+from fairenum.document.choice import ROUNDING_DIGITS, GuardCheck, Selection, answered
 from fairenum.document.guards import OVERALL, Guard
 from fairenum.document.models import AuditedModel, Incumbent
 from fairenum.document.scores import ColumnScores
@@ -111,9 +111,9 @@ def _trials(grouping: SensitiveColumn, counts: Confusion, part: Part) -> dict[Su
 
 
 def with_guards(selection: Selection, candidates: Candidates, confidence: float) -> Selection:
-    """Return a judged choice with two fields set: the status of every guardrail, and whether its model is proposed."""
+    """Return a judged choice with the status of every guardrail, and with the answer of the audit."""
     checked = selection.but(guards=guard_checks(candidates, selection, confidence))
-    return checked.but(proposal=proposal_of(checked, is_exploratory=candidates.is_exploratory))
+    return answered(checked, is_exploratory=candidates.is_exploratory)
 
 
 def guard_checks(candidates: Candidates, selection: Selection, confidence: float) -> tuple[GuardCheck, ...]:
@@ -143,7 +143,7 @@ class _GuardJudge:
         shown = [candidates.reference, candidates.model(selection.rank or 1)]
         self._first, self._chosen = (one.scores.holdout for one in shown)
         self._sensitive = {column.column: column for column in candidates.sensitive}
-        self._strip = {(cell.metric, cell.column): cell.change for cell in selection.strip}
+        self._strip = {(cell.metric, cell.column): cell.change for cell in selection.strip if cell.pair is None}
         self._by_choice, self._by_holdout = (
             measured(shown, candidates.sensitive, part, selection.column, selection.tolerances.metric) for part in PARTS
         )

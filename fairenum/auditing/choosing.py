@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairenum.auditing.candidates import Candidates, candidates_of, measured, with_guards
 from fairenum.auditing.group_tables import shortlist_tables, shortlisted
+from fairenum.auditing.prospects import confirmation_chance
 from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import cautions
-from fairenum.document.choice import GapChange, Optimism, Selection, reason_for
+from fairenum.document.choice import ComparedPair, GapChange, Optimism, Selection, reason_for
 from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMeasure, Verdict
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts
+from fairenum.enumeration.division import PARTS
 from fairenum.enumeration.fairest import CandidateScores, IncumbentTarget
 from fairenum.errors import ResultError
 from fairenum.metrics import Decisions
-from fairenum.metrics.comparison import compare_chosen, is_coarse
+from fairenum.metrics.claims import (
+    ChosenComparison,
+    Errors,
+    FixedPair,
+    FixedPairs,
+    compare_chosen,
+    compare_pair,
+    fixed_pairs,
+    is_one_pair,
+    is_pair_coarse,
+    others_against,
+    pair_gaps,
+)
+from fairenum.metrics.comparison import is_coarse
 from fairenum.metrics.guardrails import Measured, Subject
 from fairenum.metrics.intervals import estimates
 from fairenum.metrics.performance import performance_changes
 from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray
 
-CLAIM = 0.8  # share of the error probability for the claim, the gap that the choice is to reduce
+CLAIM = 0.8  # share of the error of false verdicts "fairer" for the claim, the gap that the choice is to reduce
 PERFORMANCE = Subject("performance")
 
 
@@ -42,8 +57,11 @@ def judge_by_fresh_holdout(
     if division.is_exploratory or selection.outcome != "selected" or selection.rank is None:
         return judge_by_seen_holdout(selection, candidates, config).but(is_in_sight=division.is_exploratory)
     place = scored_set.ranks.index(selection.rank)
-    decisions = {groups.column: scored_set.decisions("holdout", groups.column) for groups in division.columns}
-    strip = strip_alone(_strip(selection, candidates, config), decisions, place, config)
+    rows = {
+        groups.column: Parts(*(scored_set.decisions(part, groups.column) for part in PARTS))
+        for groups in division.columns
+    }
+    strip = strip_alone(_strip(selection, candidates, config), rows, place, config)
     everyone, values = scored_set.decisions("holdout", None), scored_set.values("holdout")[[0, place]]
     pair = replace(everyone, predictions=everyone.predictions[[0, place]])
 
@@ -52,9 +70,10 @@ def judge_by_fresh_holdout(
         return estimates(found)[1]
 
     measure, confidence = selection.tolerances.measure, config.confidence
-    floor = changed(measure, 2.0 * confidence - 1.0).low if confidence > 0.5 else None
+    ends = changed(measure, 2.0 * confidence - 1.0) if confidence > 0.5 else Estimate()
     performance = changed(measure, confidence), changed(ACCURACY, confidence)
-    return _with_gains(selection.but(performance_floor=floor), candidates, strip, *performance)
+    limited = selection.but(performance_floor=ends.low, performance_ceiling=ends.high)
+    return _with_gains(limited, candidates, strip, *performance)
 
 
 def judge_by_seen_holdout(selection: Selection, candidates: Candidates, config: AuditConfig) -> Selection:
@@ -65,43 +84,125 @@ def judge_by_seen_holdout(selection: Selection, candidates: Candidates, config: 
     scores = candidates.model(selection.rank).scores.holdout
     performance, accuracy = (one.change or Estimate() for one in (scores.performance, scores.accuracy))
     strip = _strip(selection, candidates, config)
-    return _with_gains(selection.but(performance_floor=performance.low), candidates, strip, performance, accuracy)
+    limited = selection.but(performance_floor=performance.low, performance_ceiling=performance.high)
+    return _with_gains(limited, candidates, strip, performance, accuracy)
 
 
 def strip_alone(
-    strip: Sequence[GapChange], decisions: dict[str, Decisions], place: int, config: AuditConfig
+    strip: Sequence[GapChange], rows: dict[str, Parts[Decisions]], place: int, config: AuditConfig
 ) -> tuple[GapChange, ...]:
     """Return the gap changes of the selected model with intervals and verdicts for this model alone.
 
-    The gap that the choice is to reduce (the claim) comes first and gets the share `CLAIM` of the error probability.
-    The other gaps divide the rest and, if the claim has a clear verdict, also half of the claim's share.
+    Half of the error probability is for false verdicts "fairer", half for false verdicts "less fair". Of the first
+    half, the share `CLAIM` is for the claim, the rest for the other gaps, which get all of it once the claim is shown.
+    Within each half, gaps are tested by Holm's procedure. Where the gap of the claim has more than two groups or rates,
+    the claim is about the widest pair of groups, and the gap over all groups follows it.
 
-    `strip` has one change for each gap and sensitive column; its intervals and verdicts are replaced. `decisions` are
-    those of all models about the holdout, by sensitive column; `place` is the index of the selected model among them.
+    `strip` has one change for each gap and sensitive column; its intervals and verdicts are replaced. `rows` are the
+    decisions of all models by sensitive column: those about the selection split fix the pairs of groups, those about
+    the holdout are judged. `place` is the index of the selected model among them.
+    """
+    half = (1.0 - config.confidence) / 2.0
+    cases = [case for cell in strip for case in _cases(cell, rows[cell.column], place, config)]
+    harms = _stepped([case for case in cases if case.is_open], half, lambda case, error: case.is_less_fair(error))
+    claims, others = ([case for case in cases if case.cell.is_claim is is_claim] for is_claim in (True, False))
+    gains = dict.fromkeys(claims, CLAIM * half)
+    is_shown = any(case.is_open and case.is_fairer(gains[case]) for case in claims)
+    left = half if is_shown else (1.0 - CLAIM) * half
+    gains |= _stepped([case for case in others if case.is_open], left, lambda case, error: case.is_fairer(error))
+    return tuple(case.judged(Errors(gains.get(case, half), harms.get(case, half))) for case in cases)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Case:
+    """The change of one gap, with the rows that judge it.
+
+    Attributes
+    ----------
+    pairs
+        The groups that are farthest apart on the selection split; None if the gap is undefined there.
     """
 
-    def marked(cell: GapChange) -> GapChange:
-        is_few = is_coarse(decisions[cell.column], place, cell.metric, config.min_group_size)
-        return cell.but(is_coarse=cell.change.low is not None and is_few)
+    cell: GapChange
+    holdout: Decisions
+    place: int
+    pairs: FixedPairs | None
+    margin: float
 
-    def judged(cell: GapChange, error: float) -> GapChange:
-        if cell.change.low is None:
-            return cell
-        confidence = 1.0 - error
-        found = compare_chosen(
-            decisions[cell.column], place, cell.metric, confidence=confidence, margin=config.same_within
+    @property
+    def is_open(self) -> bool:
+        """Whether the change can be judged: it is defined, and no group has too few rows."""
+        return self.pairs is not None and self.cell.change.low is not None and not self.cell.is_coarse
+
+    def is_fairer(self, error: float) -> bool:
+        """Tell whether the gap is shown to be smaller, with this probability of error."""
+        return bool(self._compared(Errors(error, 0.5)).change.upper < 0.0)
+
+    def is_less_fair(self, error: float) -> bool:
+        """Tell whether the gap is shown to be larger, with this probability of error."""
+        return bool(self._compared(Errors(0.5, error)).change.lower > 0.0)
+
+    def judged(self, errors: Errors) -> GapChange:
+        """Return the change with its interval and verdict, of these probabilities of error."""
+        if self.pairs is None or self.cell.change.low is None:
+            return self.cell
+        found = self._compared(errors)
+        verdict = found.verdict and Verdict.OPEN if self.cell.is_coarse else found.verdict
+        return self.cell.but(change=estimates(found.change[None])[0], verdict=verdict, confidence=1.0 - sum(errors))
+
+    def _compared(self, errors: Errors) -> ChosenComparison:
+        assert self.pairs is not None  # noqa: S101 - asked of judgeable cases alone
+        if self.cell.pair:
+            return compare_pair(self.holdout, self.place, self.pairs.first, errors, margin=self.margin)
+        return compare_chosen(self.holdout, self.place, self.cell.metric, self.pairs, errors, margin=self.margin)
+
+
+def _cases(cell: GapChange, rows: Parts[Decisions], place: int, config: AuditConfig) -> Iterator[_Case]:
+    """Yield the case of a gap; for the claim in a gap of many pairs first that of its widest pair, then several others.
+
+    These are the gap over all groups, and that of each other group against the control: the group that was named, or
+    the group of the higher rate in the widest pair.
+    """
+    pairs = fixed_pairs(rows.selection, place, cell.metric, config.control if cell.is_claim else None)
+    few = is_coarse(rows.holdout, place, cell.metric, config.min_group_size)
+    is_few = cell.change.low is not None and few
+    whole = cell.but(is_coarse=is_few and not cell.is_claim)
+    if not cell.is_claim or pairs is None or is_one_pair(rows.holdout, cell.metric):
+        yield _Case(whole, rows.holdout, place, pairs, config.same_within)
+        return
+    first, chosen = pair_gaps(rows.holdout, place, pairs.first, config.confidence)
+    pair = ComparedPair(*pairs.first)
+    own = cell.but(first=first, selected=chosen, pair=pair)
+    yield _Case(own, rows.holdout, place, FixedPairs(pairs.first, pairs.first), config.same_within)
+    yield _Case(whole.but(is_claim=False, is_coarse=is_few), rows.holdout, place, pairs, config.same_within)
+    for watched in others_against(rows.selection, pairs.first, config.control or pairs.first.higher):
+        first, chosen = pair_gaps(rows.holdout, place, watched, config.confidence)
+        other = cell.but(
+            is_claim=False,
+            first=first,
+            selected=chosen,
+            pair=ComparedPair(*watched),
+            is_coarse=_is_few(rows.holdout, watched, place, config),
         )
-        verdict = found.verdict and Verdict.OPEN if cell.is_coarse else found.verdict
-        return cell.but(change=estimates(found.change[None])[0], verdict=verdict, confidence=confidence)
+        yield _Case(other, rows.holdout, place, FixedPairs(watched, watched), config.same_within)
 
-    alpha = 1.0 - config.confidence
-    claim = [judged(cell, CLAIM * alpha) for cell in strip if cell.is_claim]
-    is_shown = any(cell.verdict in (Verdict.FAIRER, Verdict.LESS_FAIR) for cell in claim)
-    others = [marked(cell) for cell in strip if not cell.is_claim]
-    # a gap that rests on a handful of rows is left open, and takes no share of the error from the others
-    judgeable = sum(cell.change.low is not None and not cell.is_coarse for cell in others)
-    share = (1.0 - CLAIM / 2.0 if is_shown else 1.0 - CLAIM) / max(judgeable, 1)
-    return (*claim, *(judged(cell, share * alpha) for cell in others))
+
+def _is_few(decisions: Decisions, pair: FixedPair, place: int, config: AuditConfig) -> bool:
+    """Tell whether one of two groups has too few rows for a verdict on the gap between them."""
+    return is_pair_coarse(decisions, place, pair, config.min_group_size)
+
+
+def _stepped(cases: Sequence[_Case], error: float, is_shown: Callable[[_Case, float], bool]) -> dict[_Case, float]:
+    """Return the error probability of each case by Holm's procedure, at which its limit agrees with its verdict.
+
+    Each case starts with an equal share of the error; whenever some are shown, the others share all of it.
+    """
+    levels: dict[_Case, float] = {}
+    while left := [case for case in cases if case not in levels]:
+        share = error / len(left)
+        shown = [case for case in left if is_shown(case, share)]
+        levels |= dict.fromkeys(shown or left, share)
+    return levels
 
 
 def strip_cells(columns: Iterable[str], primary: str | None, metric: Gap) -> list[tuple[str, Gap]]:
@@ -179,13 +280,17 @@ def _observed(changes: Parts[Estimate]) -> Estimate:
     return Estimate(*(None if shown is None or end is None else end - shown for end in ends))
 
 
-def choose(candidates: Candidates, column: str | None, tolerances: Tolerances, rank: int | None = None) -> Selection:
+def choose(
+    candidates: Candidates, column: str | None, tolerances: Tolerances, confidence: float, rank: int | None = None
+) -> Selection:
     """Return the choice of the fairest model within the tolerances, or of the model of the given rank.
 
     `column` is the sensitive column, or intersection of columns, whose gap is to be small. `tolerances` limit what a
-    fairer model may cost in objective, loss and performance, and hold the guardrails.
+    fairer model may cost in objective, loss and performance, and hold the guardrails. `confidence` is that of the
+    tests by which the holdout confirms a choice.
     """
-    standing = _standing(candidates, column, tolerances)
+    chances = _chances(candidates, tolerances, confidence)
+    standing = _standing(candidates, column, tolerances, chances)
     within = _ranks(np.flatnonzero(standing.candidates(tolerances)))
     place = chosen_place(standing, column, tolerances) if rank is None else rank - 1
     chosen = None if place is None else place + 1
@@ -202,7 +307,24 @@ def choose(candidates: Candidates, column: str | None, tolerances: Tolerances, r
         tolerances=tolerances,
         candidates=within,
         pareto_front=_ranks(standing.pareto_front()),
+        chance=None if chances is None or chosen is None or outcome != "selected" else float(chances[chosen - 1]),
     )
+
+
+def kept_for_lack_of_disparity(selection: Selection, candidates: Candidates) -> Selection:
+    """Return a choice that keeps the reference, as it has no gap that is shown."""
+    rank = None if candidates.incumbent is not None else 1
+    return selection.but(rank=rank, outcome="kept", reason="no_disparity", chance=None)
+
+
+def _chances(candidates: Candidates, tolerances: Tolerances, confidence: float) -> FloatArray | None:
+    """Return for each model the chance that the holdout confirms it; None if no model has a prospect."""
+    if not any(model.prospect for model in candidates.models):
+        return None
+    alpha = 1.0 - confidence
+    errors = CLAIM * alpha / 2.0, alpha
+    found = [confirmation_chance(one, candidates.reference, tolerances, errors) for one in candidates.models]
+    return np.array(found)
 
 
 def _ranks(places: np.ndarray) -> tuple[int, ...]:
@@ -216,7 +338,9 @@ def _outcome(candidates: Candidates, standing: CandidateScores, chosen: int | No
     return "none" if chosen is None else "kept" if chosen == 1 else "selected"
 
 
-def _standing(candidates: Candidates, column: str | None, tolerances: Tolerances) -> CandidateScores:
+def _standing(
+    candidates: Candidates, column: str | None, tolerances: Tolerances, chances: FloatArray | None
+) -> CandidateScores:
     models = candidates.models
     found, reference = (
         measured(some, candidates.sensitive, "selection", column, tolerances.metric)
@@ -229,6 +353,7 @@ def _standing(candidates: Candidates, column: str | None, tolerances: Tolerances
         np.array([model.loss_ratio for model in models]),
         tolerances,
         is_in_use=candidates.incumbent is not None,
+        chance=chances,
     )
 
 
@@ -240,10 +365,12 @@ def candidate_standing(
     tolerances: Tolerances,
     *,
     is_in_use: bool,
+    chance: FloatArray | None = None,
 ) -> CandidateScores:
     """Return the scores by which the rule of choice compares models, given their measures on the selection split.
 
-    `is_in_use` says whether `reference` is the model in use; otherwise it is model 1.
+    `is_in_use` says whether `reference` is the model in use; otherwise it is model 1. `chance` is the probability that
+    the holdout confirms a model, if it is known.
     """
     return CandidateScores(
         objective_ratio=objective_ratio,
@@ -253,6 +380,7 @@ def candidate_standing(
         loss_ratio=loss_ratio,
         excess=models.excess(tolerances.guardrails, reference).max(axis=0, initial=0.0),
         target=target_of(reference) if is_in_use else None,
+        chance=chance,
     )
 
 
@@ -282,7 +410,9 @@ def selection_again(document: AuditDocument, tolerances: Tolerances, rank: int |
     if rank is not None and not 1 <= rank <= len(document.models):
         raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(document.models)}")
     candidates, config = candidates_of(document), document.config
-    judged = judge_by_seen_holdout(choose(candidates, document.column, tolerances, rank), candidates, config)
+    judged = judge_by_seen_holdout(
+        choose(candidates, document.column, tolerances, config.confidence, rank), candidates, config
+    )
     return with_guards(judged, candidates, config.confidence)
 
 

@@ -319,7 +319,7 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
     has_label = table.label is not None
     settings = []
     for place, groups in enumerate(columns):
-        reference = groups.reference(config.reference if groups is primary else None)
+        reference = groups.reference(config.control if groups is primary else None)
         settings.append(ColumnSetting(groups, place, groups.names[reference], has_label, config))
     made, cutoff, values = given_decisions(table, config), resolved_cutoff(table, config), oriented(table, config)
     score_measures = None
@@ -329,7 +329,7 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
         config,
         cutoff=None if config.cutoff is None else str(cutoff),
         primary=primary.column,
-        reference=next(one.reference for one in settings if one.groups is primary),
+        control=next(one.reference for one in settings if one.groups is primary),
     )
     document = MeasureDocument(
         environment=environment(),

@@ -399,7 +399,9 @@ def _scores(
 ) -> list[BaselineScores]:
     first = (listing.values["holdout"][0] >= 0.0).astype(np.uint8)
     rows = division.holdout
-    decisions = Decisions(np.array([first, *decided]), rows.labels, rows.groups, drawn=rows.drawn)
+    decisions = Decisions(
+        np.array([first, *decided]), rows.labels, rows.groups, drawn=rows.drawn, clusters=rows.clusters
+    )
     name = ("baselines", "scores")
     ranked = np.array([listing.values["holdout"][0], *values])
     accuracy, performance = changed_performances(decisions, ranked, config, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,17 @@ from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import Requested
 from fairenum.document.guards import kept_guards
-from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, Incumbent, LeftOut, Tilt
+from fairenum.document.models import (
+    AuditedModel,
+    Cell,
+    ChangedRows,
+    EnumerationRun,
+    Example,
+    Incumbent,
+    LeftOut,
+    Prospect,
+    Tilt,
+)
 from fairenum.document.scores import SplitScores
 from fairenum.document.table_facts import (
     ClassCounts,
@@ -44,9 +55,16 @@ from fairenum.tables.table import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
 
 
 def audited_models(
-    division: Division, training: Training, listing: Listing, scores: dict[Part, list[SplitScores]]
+    division: Division,
+    training: Training,
+    listing: Listing,
+    scores: dict[Part, list[SplitScores]],
+    expected: Sequence[Prospect | None],
 ) -> tuple[AuditedModel, ...]:
-    """Return for each model its objective with the proven bound, left-out examples, changed decisions, and scores."""
+    """Return for each model its objective with the proven bound, left-out examples, changed decisions, and scores.
+
+    `expected` has the prospect of each model.
+    """
     ratios = listing.objective_ratio
     undetermined = {part: _undetermined(division, listing, part) for part in PARTS}
     bits = {part: listing.values[part] >= 0.0 for part in PARTS}
@@ -76,6 +94,7 @@ def audited_models(
             is_constant=bool(is_constant[place]),
             scores=Parts(*(scores[part][place] for part in PARTS)),
             tilt=_tilt(model, division),
+            prospect=expected[place],
         )
         for place, model in enumerate(listing.models)
     )
@@ -190,14 +209,13 @@ def cell(value: float | str) -> Cell:
 
 def resolved(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
     """Return the options with "auto" and other defaults replaced by the values used, for repeating the audit."""
-    primary, point = division.primary, operating_point(Decide.of(config.decide), division.train)
+    point = operating_point(Decide.of(config.decide), division.train)
     return replace(
         config,
         svm=training.svm,
         max_nodes=training.max_nodes,
         patience=training.patience,
         primary=division.column,
-        reference=_reference(primary, config, primary) if primary else None,
         performance=replace(config, svm=training.svm).tolerances.performance,
         decide=config.decide if point.share is None else str(Decide("rate", point.share)),
         guards=kept_guards(config.guards),
@@ -220,7 +238,7 @@ def requested(asked: AuditConfig) -> Requested:
 
 def _reference(groups: Groups, config: AuditConfig, primary: Groups | None) -> str:
     """Return the group that others are compared with: the one asked for in the primary column, else the largest."""
-    return groups.names[groups.reference(config.reference if groups is primary else None)]
+    return groups.names[groups.reference(config.control if groups is primary else None)]
 
 
 def table_facts(config: AuditConfig, division: Division, training: Training) -> TableFacts:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fairenum.auditing import model_facts
 from fairenum.auditing.ambiguity_stage import ambiguity_facts, holdout_prices, proven_range
 from fairenum.auditing.candidates import Candidates, with_guards
-from fairenum.auditing.choosing import choose, judge_by_fresh_holdout
+from fairenum.auditing.choosing import choose, judge_by_fresh_holdout, kept_for_lack_of_disparity
+from fairenum.auditing.disparity import disparity as disparity_of
 from fairenum.auditing.feature_screening import screen
 from fairenum.auditing.group_tables import shortlist_tables, shortlisted
 from fairenum.auditing.listing import Listing, enumerate_models, join_guided, join_tilted, watched_rows
@@ -21,10 +22,9 @@ from fairenum.auditing.scored_set import disagreement
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import cautions
-from fairenum.document.choice import Selection
+from fairenum.document.choice import Disparity, Selection
 from fairenum.document.header import environment
 from fairenum.document.models import AuditedModel, GuidedRun, Incumbent, TiltedRun
-from fairenum.document.table_facts import SensitiveColumn
 from fairenum.document.terms import Origin
 from fairenum.runtime.budget import Budget, Progress
 from fairenum.runtime.parallel import one_thread
@@ -61,8 +61,8 @@ def run_audit(
     with solver_run(config.svm):
         prepared = prepare(data, label, favourable, sensitive, config, schedule, incumbent_object)
         with schedule.budget.listening():
-            listing, guided, tilted = _searched(prepared, schedule)
-            return conclude(prepared, listing, schedule, guided=guided, tilted=tilted)
+            listing, guided, tilted, found = _searched(prepared, schedule)
+            return conclude(prepared, listing, schedule, guided=guided, tilted=tilted, disparity=found)
 
 
 def conclude(
@@ -73,11 +73,13 @@ def conclude(
     guided: GuidedRun | None = None,
     tilted: TiltedRun | None = None,
     rank: int | None = None,
+    disparity: Disparity | None = None,
 ) -> tuple[AuditDocument, RunState]:
     """Score the listed models, select one, judge it by the holdout, and return the document and its run state.
 
     After an interrupt, fewer models than were listed may be scored. `guided` and `tilted` are the facts about the two
     searches, for the document. `rank` selects the model of that rank instead of the one that the rule chooses.
+    `disparity` is the gap of the reference before the search.
     """
     config, division, training = prepared.config, prepared.division, prepared.training
     state = RunState.of(prepared, listing)
@@ -89,7 +91,7 @@ def conclude(
     found |= _disagreement(state, schedule)
     sensitive = prepared.table.sensitive
     with schedule.stage("choose"):
-        selection = _selection(state, models, incumbent, sensitive, rank)
+        selection = _selection(state, models, incumbent, rank, disparity)
     with schedule.stage("state"):
         shown = shortlisted((incumbent, *models) if incumbent else models, selection)
         found |= shortlist_tables(prepared.table, shown, config)
@@ -120,8 +122,13 @@ def conclude(
     return document.but(warnings=cautions(document)), state
 
 
-def _searched(prepared: Prepared, schedule: Schedule) -> tuple[Listing, GuidedRun | None, TiltedRun | None]:
-    """Return the models of all searches as one listing, then the facts about the guided and about the tilted search."""
+def _searched(
+    prepared: Prepared, schedule: Schedule
+) -> tuple[Listing, GuidedRun | None, TiltedRun | None, Disparity | None]:
+    """Return the models of all searches as one listing, and facts: two searches, and the disparity of the reference.
+
+    The guided and the tilted search are skipped if there is no disparity to reduce, unless the options ask for them.
+    """
     division, training, config = prepared.division, prepared.training, prepared.config
     progress = schedule.progress
     schedule.reserve(finishing_seconds(division, 1))
@@ -129,8 +136,10 @@ def _searched(prepared: Prepared, schedule: Schedule) -> tuple[Listing, GuidedRu
         listing = enumerate_models(division, training, config, progress, deadline)
     schedule.ended("enumerate", listing.stopped)
     schedule.reserve(finishing_seconds(division, len(listing.models)))
-    if config.search == "exact":
-        return listing, None, None
+    found = disparity_of(RunState.of(prepared, listing).scored_set, config)
+    is_idle = found is not None and not found.is_shown and not config.always_search
+    if config.search == "exact" or is_idle:
+        return listing, None, None, found
     watched = watched_rows(division, listing.point, config, prepared.incumbent)
     with schedule.limited("guide"):
         longer, guided = join_guided(listing, division, training, watched, config, progress)
@@ -143,7 +152,7 @@ def _searched(prepared: Prepared, schedule: Schedule) -> tuple[Listing, GuidedRu
     elif guided and guided.obstacle in (None, *CUT):
         schedule.ended("tilt", "time", is_skipped=True)
     schedule.reserve(finishing_seconds(division, len(longest.models)))
-    return longest, guided, tilted
+    return longest, guided, tilted, found
 
 
 def _note_guided(schedule: Schedule, guided: GuidedRun | None) -> None:
@@ -187,13 +196,15 @@ def _selection(
     state: RunState,
     models: tuple[AuditedModel, ...],
     incumbent: Incumbent | None,
-    sensitive: tuple[SensitiveColumn, ...],
     rank: int | None,
+    disparity: Disparity | None,
 ) -> Selection:
     """Return the model chosen by the selection split, or that of the given rank, with its verdicts by the holdout."""
     config, division = state.config, state.division
     rival = incumbent if config.against == "incumbent" else None
-    candidates = Candidates(models, sensitive, rival, division.is_exploratory)
-    chosen = choose(candidates, division.column, config.tolerances, rank)
+    candidates = Candidates(models, state.table.sensitive, rival, division.is_exploratory)
+    chosen = choose(candidates, division.column, config.tolerances, config.confidence, rank).but(disparity=disparity)
+    if rank is None and disparity and not disparity.is_shown and not config.always_search:
+        chosen = kept_for_lack_of_disparity(chosen, candidates)
     judged = judge_by_fresh_holdout(chosen, candidates, state.scored_set, config)
     return with_guards(judged, candidates, config.confidence)

@@ -22,6 +22,7 @@ from fairenum.auditing.explanation import anatomy, explanation, flips
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.measurement import ColumnSetting, measured_score
 from fairenum.auditing.preparing import Prepared
+from fairenum.auditing.prospects import prospects
 from fairenum.auditing.schedule import Schedule, scoring_seconds
 from fairenum.auditing.scored_set import ScoredSet, joint_limits, score_part
 from fairenum.auditing.selection_bias import expected_optimism
@@ -254,7 +255,8 @@ def _scored(state: RunState) -> tuple[tuple[AuditedModel, ...], Incumbent | None
         place = scored_set.ranks.index(0)
         own = Parts(*(scores[part].pop(place) for part in PARTS))
         row_0 = model_facts.incumbent(state.incumbent, scored_set, own, state.config)
-    return model_facts.audited_models(state.division, state.training, state.listing, scores), row_0
+    expected = prospects(scored_set, state.config)
+    return model_facts.audited_models(state.division, state.training, state.listing, scores, expected), row_0
 
 
 def few_of(listing: Listing, division: Division, metric: Gap, most: int) -> Listing:

@@ -38,7 +38,7 @@ GIVEN = {
 OPTIONS = options_of(
     GIVEN,
     MeasureConfig,
-    order="decision decision_favourable score cutoff lower_is_better label favourable sensitive primary reference "
+    order="decision decision_favourable score cutoff lower_is_better label favourable sensitive primary control "
     f"counts {GROUPING} {FILE}",
     without={*declared(Reading)} - {*READ},
 )

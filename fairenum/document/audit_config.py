@@ -113,6 +113,9 @@ class AuditConfig(Options):
         panel=MODELS,
         help="Holdout rows, {range}, drawn at random for flip prices; auto: a few seconds' worth.",
     )
+    always_search: bool = flag(
+        False, panel=MODELS, help="Look for fairer models even if the model to compare with has no gap that is shown."
+    )
     explanation: bool = flag(True, panel=MODELS, help="Look for the left-out rows that matter most.")
     eps: float = like(Tolerances, "eps")
     performance: RequestedPerformance = like(
@@ -146,7 +149,12 @@ class AuditConfig(Options):
     primary: str | None = text(
         None, metavar="COLUMN", help="Sensitive column to select by, or 'a & b'.", unset="the first"
     )
-    reference: str | None = text(None, metavar="GROUP", help="Group to compare the others with.", unset="the largest")
+    control: str | None = text(
+        None,
+        metavar="GROUP",
+        help="Group to compare the others with.",
+        unset="the most selected one in claims, the largest one in tables",
+    )
     seed: int = whole(  # a trial adds its number, and scikit-learn takes 32 bits
         0, 0, 2**31 - 1, panel=SELECTION, help="Seed of split, folds and bootstrap."
     )

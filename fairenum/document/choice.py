@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fairenum.document.models import LeftOut
-from fairenum.document.terms import Gap, GuardStatus, Outcome, Part, Proposal, Reason, Verdict
+from fairenum.document.terms import (
+    Answer,
+    AnswerReason,
+    Gap,
+    GapRate,
+    GuardStatus,
+    Outcome,
+    Part,
+    Reason,
+    Verdict,
+)
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts, Value
 
@@ -31,6 +43,22 @@ class Optimism(Value, frozen=True):
     expected: float | None
 
 
+class ComparedPair(Value, frozen=True):
+    """Two groups and a rate, in which they were farthest apart under the reference on the selection split.
+
+    Attributes
+    ----------
+    rate
+        The rate that is compared.
+    higher, lower
+        The groups of higher and of lower rate, on the selection split.
+    """
+
+    rate: GapRate
+    higher: str
+    lower: str
+
+
 class GapChange(Value, frozen=True):
     """Change of one gap in one sensitive column, from the reference model to the selected model.
 
@@ -39,7 +67,8 @@ class GapChange(Value, frozen=True):
     Attributes
     ----------
     is_claim
-        Whether this is the gap, in the primary column, that the model was selected by.
+        Whether this is the claim: the gap in the primary column that the model was selected by or, if that has more
+        than two groups or rates, the gap between the pair of groups that was widest on the selection split.
     first
         The gap of the reference.
     selected
@@ -52,6 +81,8 @@ class GapChange(Value, frozen=True):
         Verdict on the change; null if the change is undefined, or if the selected model decides all rows alike.
     is_coarse
         Whether a group has too few rows for a verdict, so that the verdict is open.
+    pair
+        The two groups, and the rate, that the gap is between; null if it is between any two groups.
     """
 
     column: str
@@ -63,6 +94,52 @@ class GapChange(Value, frozen=True):
     confidence: float
     verdict: Verdict | None
     is_coarse: bool = False
+    pair: ComparedPair | None = None
+
+
+class Disparity(Value, frozen=True):
+    """The gap of the reference on all rows that it was not trained on, before any other model is looked for.
+
+    Attributes
+    ----------
+    rows
+        Number of these rows.
+    gap
+        The gap, in the primary column, that models are selected by, with its confidence interval.
+    detectable
+        The smallest true gap that so many rows show with a probability of 0.8; null if no rows of two groups count.
+    margin
+        The gap up to which groups count as treated alike.
+    """
+
+    rows: int
+    gap: Estimate
+    detectable: float | None
+    margin: float
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the gap is shown to be above 0, and not shown to be within the margin; an unknown gap counts, too."""
+        low, high = self.gap.low, self.gap.high
+        return low is None or high is None or (low > 0.0 and high > self.margin)
+
+
+class RateDifference(Value, frozen=True):
+    """Selection rates that are too far apart for models to be compared.
+
+    Attributes
+    ----------
+    reference
+        Selection rate of the reference on the selection split.
+    models
+        The selection rate, of those of all models, that is closest to it.
+    limit
+        The largest difference that the guardrail on the selection rate allows.
+    """
+
+    reference: float
+    models: float
+    limit: float
 
 
 class GuardValue(Value, frozen=True):
@@ -155,20 +232,31 @@ class Selection(Value, frozen=True):
         Verdict on the change of the gap on the holdout; null as for gap_change.
     optimism
         Selection bias of the gain in fairness; null as for gap_change.
-    proposal
-        Proposed: the holdout shows the model to be fairer, and within every guardrail; candidate otherwise; null as for
-        gap_change.
+    answer
+        The answer of the audit. Proposed: the holdout shows the selected model to be fairer and as good, and no
+        guardrail is beyond its limit there; candidate: something of this is not shown; not proposed: something is shown
+        against it, or no fairer model was found; no disparity: the reference has no gap to reduce; not comparable: no
+        model selects nearly as many as the reference. Null if no holdout has judged the choice.
+    reasons
+        What the answer rests on: what is not shown, or is shown against the model.
+    disparity
+        The gap of the reference on all rows that it was not trained on.
     strip
         Changes of every gap in every sensitive column on the holdout, first of the gap that the model was selected by.
     guards
         Results of checking each guardrail.
-    performance_floor
-        One-sided lower confidence limit of the change of performance on the holdout; null where it was not computed.
+    performance_floor, performance_ceiling
+        One-sided lower and upper confidence limits of the change of performance on the holdout; null where they were
+        not computed.
     confirmed
         Ranks of other models within the tolerances that the holdout shows to be fairer, with limits that hold for all
         models together.
     is_in_sight
         Whether the holdout had been seen before the choice, so that confidence limits hold for all models together.
+    chance
+        Probability, predicted from the selection split, that the holdout confirms the selected model; null if unknown.
+    incomparable
+        The selection rates, if no model selects nearly as many as the reference; else null.
     """
 
     rank: int | None
@@ -183,12 +271,17 @@ class Selection(Value, frozen=True):
     accuracy_change: Parts[Estimate] | None = None
     verdict: Verdict | None = None
     optimism: Optimism | None = None
-    proposal: Proposal | None = None
+    answer: Answer | None = None
+    reasons: tuple[AnswerReason, ...] = ()
+    disparity: Disparity | None = None
     strip: tuple[GapChange, ...] = ()
     guards: tuple[GuardCheck, ...] = ()
     performance_floor: float | None = None
+    performance_ceiling: float | None = None
     confirmed: tuple[int, ...] = ()
     is_in_sight: bool = False
+    chance: float | None = None
+    incomparable: RateDifference | None = None
 
     @property
     def is_fairer(self) -> bool:
@@ -196,22 +289,74 @@ class Selection(Value, frozen=True):
         return self.verdict is Verdict.FAIRER
 
     @property
+    def is_as_good(self) -> bool:
+        """Whether the holdout shows that the selected model loses no more performance than the tolerance."""
+        floor = self.performance_floor
+        return floor is not None and floor >= -self.tolerances.max_performance_drop
+
+    @property
     def shortlist(self) -> list[int]:
         """Ranks of model 1 and of the selected model."""
         return sorted({1, self.rank or 1})
 
 
-def proposal_of(selection: Selection, *, is_exploratory: bool = False) -> Proposal | None:
-    """Return "proposed" if the holdout shows the selected model to be fairer and within every guardrail.
+def answered(selection: Selection, *, is_exploratory: bool = False) -> Selection:
+    """Return the selection with the answer of the audit and its reasons, given verdicts, limits and guardrails.
 
-    Otherwise return "candidate", or None if no other model than the reference was selected. A model is within a
-    guardrail if the value measured on the holdout lies within the limits, whatever its confidence interval. The model
-    of an exploratory run is never proposed, as it was chosen by the rows that would have to confirm it.
+    A model is as good if the lower limit of its change of performance is within the tolerance. A guardrail stops a
+    proposal if it is shown to be broken, or if the value measured on the holdout is beyond its limit. The model of an
+    exploratory run is never proposed, as it was chosen by the rows that would have to confirm it.
     """
     if selection.outcome != "selected":
-        return None
-    is_kept = all(guard.is_kept for guard in selection.guards)
-    return "proposed" if selection.is_fairer and is_kept and not is_exploratory else "candidate"
+        return selection.but(**_without_model(selection))
+    if against := tuple(_against(selection)):
+        return selection.but(answer="not proposed", reasons=against)
+    missing = (*(("no_holdout",) if is_exploratory else ()), *_missing(selection))
+    if "fairness_not_shown" in missing and not _is_disparate(selection):
+        return selection.but(answer="no disparity", reasons=(_why_alike(selection),))
+    return selection.but(answer="candidate" if missing else "proposed", reasons=missing)
+
+
+def _without_model(selection: Selection) -> dict[str, object]:
+    """Return answer and reasons where no model replaces the reference."""
+    if not _is_disparate(selection):
+        return {"answer": "no disparity", "reasons": (_why_alike(selection),)}
+    if selection.incomparable is not None:
+        return {"answer": "not comparable", "reasons": ("other_rates",)}
+    return {
+        "answer": "not proposed",
+        "reasons": ("nothing_decided" if selection.outcome == "none" else "nothing_fairer",),
+    }
+
+
+def _is_disparate(selection: Selection) -> bool:
+    return selection.disparity is None or selection.disparity.is_shown
+
+
+def _why_alike(selection: Selection) -> AnswerReason:
+    low = None if selection.disparity is None else selection.disparity.gap.low
+    return "gap_within_margin" if low else "gap_not_shown"
+
+
+def _against(selection: Selection) -> Iterator[AnswerReason]:
+    """Yield what the holdout shows against the selected model."""
+    if selection.verdict is Verdict.LESS_FAIR:
+        yield "less_fair"
+    ceiling = selection.performance_ceiling
+    if ceiling is not None and ceiling < -selection.tolerances.max_performance_drop:
+        yield "performance_lost"
+    if any(guard.status == "broken" for guard in selection.guards):
+        yield "guardrail_broken"
+
+
+def _missing(selection: Selection) -> Iterator[AnswerReason]:
+    """Yield what the holdout does not show of the selected model."""
+    if not selection.is_fairer:
+        yield "fairness_not_shown"
+    if not selection.is_as_good:
+        yield "performance_not_shown"
+    if not all(guard.is_kept for guard in selection.guards):
+        yield "guardrail_not_shown"
 
 
 def reason_for(outcome: Outcome, column: str | None, models: int, others: set[int]) -> Reason:

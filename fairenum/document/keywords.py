@@ -81,6 +81,7 @@ class AuditOptions(ReadingOptions, total=False):
     range: bool
     prices: bool
     price_rows: int | Literal["auto"]
+    always_search: bool
     explanation: bool
     eps: float
     performance: RequestedPerformance
@@ -92,7 +93,7 @@ class AuditOptions(ReadingOptions, total=False):
     decide: DecideText
     metric: GapName
     primary: str | None
-    reference: str | None
+    control: str | None
     seed: int
     sizes: Sequence[float]
     confidence: float
@@ -122,7 +123,7 @@ class MeasureOptions(TypedDict, total=False):
     lower_is_better: bool
     metric: GapName
     primary: str | None
-    reference: str | None
+    control: str | None
     seed: int
     confidence: float
     min_group_size: int

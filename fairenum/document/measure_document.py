@@ -43,7 +43,7 @@ class MeasureConfig(Options):
         AuditConfig, "metric", panel=STATISTICS, help="Gap by which decisions are compared with the first ones."
     )
     primary: str | None = like(AuditConfig, "primary", help="Sensitive column that rules are about, or 'a & b'.")
-    reference: str | None = like(AuditConfig, "reference")
+    control: str | None = like(AuditConfig, "control", unset="the largest")
     seed: int = like(AuditConfig, "seed", panel=STATISTICS, help="Seed of the bootstrap.")
     confidence: float = like(AuditConfig, "confidence", panel=STATISTICS)
     min_group_size: int = like(

@@ -274,6 +274,28 @@ class ListedModel(Value, frozen=True):
         return sum(entry.copies for entry in self.left_out)
 
 
+class Prospect(Value, frozen=True):
+    """What the selection split says about how the holdout will judge a model; standard errors are of changes.
+
+    Attributes
+    ----------
+    gap_change
+        Change against the reference of the gap between the two groups that are farthest apart under the reference.
+    gap_error, performance_error
+        Standard errors, on the selection split, of this change and of the change of performance.
+    guards
+        Probability that the model exceeds no guardrail of the run on the holdout, by the one it is closest to.
+    holdout
+        Number of rows of the holdout, as a multiple of that of the selection split.
+    """
+
+    gap_change: float | None
+    gap_error: float | None
+    performance_error: float | None
+    guards: float
+    holdout: float
+
+
 class AuditedModel(ListedModel, frozen=True, kw_only=True):
     """A listed model of an audit: its proofs of optimality, and its scores on both splits.
 
@@ -295,6 +317,8 @@ class AuditedModel(ListedModel, frozen=True, kw_only=True):
         Rows that the model decides differently from model 1, by split.
     tilt
         The price that a tilted model was trained with; null for others.
+    prospect
+        How the holdout is likely to judge the model; null for model 1 if it is the reference, and in exploratory runs.
     """
 
     rank: int
@@ -307,6 +331,7 @@ class AuditedModel(ListedModel, frozen=True, kw_only=True):
     predictions_changed: Parts[ChangedRows]
     scores: Parts[SplitScores]
     tilt: Tilt | None = None
+    prospect: Prospect | None = None
 
     @property
     def is_searched(self) -> bool:

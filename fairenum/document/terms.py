@@ -71,6 +71,7 @@ Reason = Literal[
     "only_model",
     "no_other_candidate",
     "no_smaller_gap",
+    "no_disparity",
 ]
 # Kinds of remarks about a column, or a file, made while a table is read.
 RemarkKind = Literal[
@@ -87,9 +88,25 @@ RemarkKind = Literal[
     "written_numbers",
     "code_numbers",
 ]
-# Status of a guardrail on the holdout, and of a selected model.
+# Status of a guardrail on the holdout.
 GuardStatus = Literal["holds", "broken", "open"]
-Proposal = Literal["proposed", "candidate"]
+# The answer of an audit, and what it rests on: what is not shown of a candidate, what is shown against a model that is
+# not proposed, and why there is no disparity or nothing to compare.
+Answer = Literal["proposed", "candidate", "not proposed", "no disparity", "not comparable"]
+AnswerReason = Literal[
+    "fairness_not_shown",
+    "performance_not_shown",
+    "guardrail_not_shown",
+    "no_holdout",
+    "less_fair",
+    "performance_lost",
+    "guardrail_broken",
+    "nothing_fairer",
+    "nothing_decided",
+    "gap_not_shown",
+    "gap_within_margin",
+    "other_rates",
+]
 
 
 class Verdict(StrEnum):

@@ -38,6 +38,8 @@ class EncodedRows:
         The groups of each row in every other sensitive column and in the intersection of all, for guardrails.
     drawn
         These rows as a share of their table, if they are a sample stratified by label and group; else 1.
+    clusters
+        The person, firm or the like that each row belongs to, as a number; None if rows are independent.
     """
 
     X: Matrix = field(repr=False)
@@ -46,6 +48,7 @@ class EncodedRows:
     weights: FloatArray | None = field(default=None, repr=False)
     others: tuple[Groups, ...] = field(default=(), repr=False)
     drawn: float = 1.0
+    clusters: IntArray | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -59,7 +62,8 @@ class EncodedRows:
         """Return the rows at the given indices."""
         weights = None if self.weights is None else self.weights[rows]
         others = tuple(groups.take(rows) for groups in self.others)
-        return EncodedRows(self.X[rows], self.y[rows], self.groups.take(rows), weights, others)
+        clusters = None if self.clusters is None else self.clusters[rows]
+        return EncodedRows(self.X[rows], self.y[rows], self.groups.take(rows), weights, others, clusters=clusters)
 
     @property
     def counting(self) -> FloatArray:
@@ -71,7 +75,8 @@ class EncodedRows:
 
         `values` are decision values, or their signs, of shape (models, rows).
         """
-        return Decisions((values >= 0.0).astype(np.uint8), self.labels, self.groups, self.weights, self.drawn)
+        decided = (values >= 0.0).astype(np.uint8)
+        return Decisions(decided, self.labels, self.groups, self.weights, self.drawn, self.clusters)
 
     def gaps(self, values: FloatArray, metric: Gap) -> FloatArray:
         """Return the gap of each model by `metric`, given decision values of shape (models, rows)."""
@@ -100,6 +105,7 @@ def encode(
             groups.take(rows),
             dataset.relative(rows),
             tuple(one.take(rows) for one in others),
+            clusters=None if dataset.members is None else dataset.members[rows],
         )
         for rows in parts
     ]

@@ -7,6 +7,9 @@ other candidates go to the better performance, then to the better objective.
 
 Where a model in use may be replaced, candidates are compared with it instead of model 1: model 1 is a candidate like
 any other, and none is chosen unless its gap is smaller than that of the model in use.
+
+A gap that is smaller by luck, or a performance at the very limit, will not be confirmed by the holdout. Where the
+chance of confirmation is known, the rule takes the fairest of the candidates whose chance is at least `LIKELY`.
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ from fairenum.metrics.performance import performance
 from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import SvmProblem
+
+LIKELY = 0.8  # chance of confirmation that a choice is to have, the usual power in planning samples
 
 
 class IncumbentTarget(NamedTuple):
@@ -62,6 +67,8 @@ class CandidateScores:
         By how much a model violates guardrails on the selection split, 0 if it violates none; None without guardrails.
     target
         Performance and gap of the model in use; None where models are compared with model 1.
+    chance
+        Probability that the holdout will confirm a model, for one set of models; None where it is unknown.
     """
 
     objective_ratio: FloatArray
@@ -71,6 +78,7 @@ class CandidateScores:
     loss_ratio: FloatArray | None = None
     excess: FloatArray | None = None
     target: IncumbentTarget | None = None
+    chance: FloatArray | None = None
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
         """Return a mask of the candidates: within all tolerances and guardrails, not constant, with a defined gap."""
@@ -96,11 +104,18 @@ class CandidateScores:
     def fairest(self, tolerances: Tolerances) -> IntArray:
         """Return the index of the candidate of least gap; -1 if there is none.
 
-        Of candidates with equal gaps, model 1 is preferred, then the one of best performance.
+        Of candidates with equal gaps, model 1 is preferred, then the one of best performance. Where the chances of
+        confirmation are known, only candidates that are likely to be confirmed are considered or, if none is, the one
+        with the best chance.
         """
         candidates = self.candidates(tolerances)
+        reached = self.gap[..., :1] if self.target is None else self.target.gap
+        is_smaller = np.round(self.gap - reached, ROUNDING_DIGITS) < 0.0
         if self.target is not None:  # the model in use stays unless another has a smaller gap
-            candidates = candidates & (np.round(self.gap - self.target.gap, ROUNDING_DIGITS) < 0.0)
+            candidates = candidates & is_smaller
+        if self.chance is not None and (candidates & is_smaller).any():
+            chance = np.where(candidates & is_smaller, self.chance, -1.0)
+            candidates = chance >= min(LIKELY, chance.max())
         price = np.where(candidates, np.round(self.gap, ROUNDING_DIGITS), np.inf)
         is_least = candidates & (price == price.min(-1, keepdims=True))
         place = np.where(is_least, np.round(self._known, ROUNDING_DIGITS), -np.inf).argmax(-1)

@@ -196,7 +196,7 @@ class Scorer:
 
     def _decisions(self, decided: BoolArray, groups: Groups) -> Decisions:
         rows = self.rows
-        return Decisions(decided[None].astype(np.uint8), rows.labels, groups, rows.weights, rows.drawn)
+        return Decisions(decided[None].astype(np.uint8), rows.labels, groups, rows.weights, rows.drawn, rows.clusters)
 
 
 def standpoint(

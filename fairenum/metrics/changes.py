@@ -281,6 +281,16 @@ def difference_limits(
     return DifferenceLimits(first, models, change, total)
 
 
+def change_errors(decisions: Decisions, rates: Sequence[Rate]) -> FloatArray:
+    """Return standard errors of the change, from model 1, of each signed difference between two groups.
+
+    The shape is (models, rates, groups, groups). Rows of groups that are excluded from comparison must be left out.
+    """
+    present = decisions.groups.sizes > 0
+    change = pairwise(rate_changes(decisions, rates, 1.0), present)
+    return np.asarray((change.upper - change.lower) / 2.0)
+
+
 def rate_changes(decisions: Decisions, rates: Sequence[Rate], critical: float) -> Interval:
     """Return limits of the change of each rate in each group from model 1, shape (models, rates, groups)."""
     return _paired_limits(*_paired_counts(decisions, confusion(decisions), rates), critical)

@@ -1,13 +1,7 @@
 """Verdicts on whether models are fairer than model 1, with intervals for the changes of gap and accuracy.
 
-:func:`compare` judges all models together and corrects for their number (max-t multiplier bootstrap or Bonferroni).
-:func:`compare_chosen` judges one model that was fixed before these rows were seen, so it needs no such correction.
-
-With two groups and one rate, separate limits of d and s (defined in :mod:`~fairenum.metrics.changes`) are enough for
-:func:`compare_chosen`. If the gaps of both models are equal, then d = 0 or s = 0. "Fairer" and "less fair" need both d
-and s to be shown to differ from 0, so these verdicts are wrong no more often than the limits of whichever is 0 fail to
-cover it. The interval of the change fails no more often, either: docs/statistics.md has the proof. With more pairs,
-the limits of :func:`~fairenum.metrics.changes.bonferroni_criticals` are enough.
+:func:`compare` judges all models together and corrects for their number (max-t multiplier bootstrap or Bonferroni). A
+single model that was fixed before these rows were seen needs no such correction: :mod:`~fairenum.metrics.claims`.
 """
 
 from __future__ import annotations
@@ -15,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
@@ -34,7 +27,7 @@ from fairenum.metrics.changes import (
     rate_changes,
 )
 from fairenum.metrics.counts import BoolArray, Decisions, FloatArray, freeze
-from fairenum.metrics.intervals import Interval, normal_critical, weighted_mean
+from fairenum.metrics.intervals import Interval, weighted_mean
 from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Rate, Scores, label_weights, score
 from fairenum.tables.groups import Groups
 
@@ -174,15 +167,27 @@ def accuracy_changes(
     `measure` may be any performance measure that averages right decisions. `decisions` has model 1 first, `rng` draws
     the bootstrap multipliers, and the result has shape (models,).
     """
-    # accuracy is the selection rate of a model that selects the rows which this one decides rightly
-    right = (decisions.predictions == decisions.labels).astype(np.uint8)
-    strata, weights = _strata(decisions, measure)
-    rightness = replace(decisions, predictions=right, groups=strata)
+    rightness, weights = _rightness(decisions, measure)
     noise = deviations(rightness, ("selection_rate",), replications, rng)[0]
     noise = np.einsum("g,grm->rm", weights, noise)
-    critical = max_t_critical([noise[:, 1:] - noise[:, :1]], confidence)
+    return rightness_changes(decisions, measure, max_t_critical([noise[:, 1:] - noise[:, :1]], confidence))
+
+
+def rightness_changes(decisions: Decisions, measure: PerformanceMeasure, critical: float) -> Interval:
+    """Return limits of each model's performance minus that of model 1, at a critical value, shape (models,)."""
+    rightness, weights = _rightness(decisions, measure)
     changes = weighted_mean(rate_changes(rightness, ("selection_rate",), critical)[:, 0], weights)
-    return changes.where(np.arange(len(right)) > 0)
+    return changes.where(np.arange(len(decisions.predictions)) > 0)
+
+
+def _rightness(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Decisions, FloatArray]:
+    """Return models that select the rows which the given ones decide rightly: their selection rate is the accuracy.
+
+    The rows are grouped as the measure averages over them; the second result has the weights of these groups.
+    """
+    right = (decisions.predictions == decisions.labels).astype(np.uint8)
+    strata, weights = _strata(decisions, measure)
+    return replace(decisions, predictions=right, groups=strata), weights
 
 
 def _strata(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Groups, FloatArray]:
@@ -234,36 +239,6 @@ def small_groups(scores: Scores, rates: Sequence[Rate], minimum: int) -> BoolArr
     """Return a mask of the groups with fewer than `minimum` trials in one of the rates, shape (models, groups)."""
     trials = [np.broadcast_to(FRACTIONS[rate](scores.counts)[1], scores.counts.selected.shape[:-1]) for rate in rates]
     return np.asarray(np.min(trials, axis=0) < minimum)
-
-
-class ChosenComparison(NamedTuple):
-    """The change of the gap from model 1 to one other model, and the verdict, None where nothing can be compared."""
-
-    change: Interval
-    verdict: Verdict | None
-
-
-def compare_chosen(
-    decisions: Decisions, model: int, gap: Gap, *, confidence: float = 0.95, margin: float = 0.0
-) -> ChosenComparison:
-    """Return limits and verdict on the change of the gap from model 1 to a model chosen without looking at these rows.
-
-    `model` is the position of the model in `decisions`, whose first is model 1. Rows of groups that are excluded from
-    comparison are ignored. The verdict is "same" where both limits are no farther from 0 than `margin`; it is None
-    where the gap is undefined, there is only one group, or the model decides all rows alike.
-    """
-    pair = replace(decisions, predictions=decisions.predictions[[0, model]]).compared()
-    rates, present, gaps = GAP_RATES[gap], pair.groups.sizes > 0, getattr(score(pair).gaps, gap)
-    single = is_single(rates, present)
-    if single:
-        criticals = Criticals(*[normal_critical(confidence)] * 5)
-    else:
-        criticals = bonferroni_criticals(confidence, int(present.sum()), len(rates))
-    moved = difference_limits(pair, rates, present, criticals)
-    lower, upper = (limit[1] for limit in change_limits(moved, present, single=single))
-    is_judged = not (pair.is_constant[1] or np.isnan(gaps).any() or int(present.sum()) < 2)
-    verdict = change_verdict(lower, upper, margin) if is_judged else None
-    return ChosenComparison(Interval(*map(np.asarray, (gaps[1] - gaps[0], lower, upper))), verdict)
 
 
 def is_coarse(decisions: Decisions, model: int, gap: Gap, least: int) -> bool:

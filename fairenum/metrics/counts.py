@@ -42,6 +42,8 @@ class Decisions:
         The weight of each row; None if all count alike.
     drawn
         The rows as a share of their table, if they are a sample stratified by label and group; else 1.
+    clusters
+        The number, from 0, of each row's cluster (a person, a firm), whose rows are not independent; None if all are.
     """
 
     predictions: BitArray
@@ -49,6 +51,7 @@ class Decisions:
     groups: Groups
     weights: FloatArray | None = None
     drawn: float = 1.0
+    clusters: IntArray | None = None
     _kinds: list[tuple[Decisions, FloatArray, FloatArray]] = field(
         init=False, repr=False, compare=False, default_factory=list
     )
@@ -62,6 +65,8 @@ class Decisions:
             raise DataError(f"predictions must have the shape (models, {rows}), got {predictions.shape}")
         if self.weights is not None:
             object.__setattr__(self, "weights", checked_weights(self.weights, rows).view())
+        if self.clusters is not None:
+            object.__setattr__(self, "clusters", _numbered(self.clusters, rows))
         object.__setattr__(self, "predictions", predictions)
         object.__setattr__(self, "labels", labels)
         freeze(self)
@@ -104,7 +109,7 @@ class Decisions:
         codes = self.groups.codes
         parts = (np.packbits(self.predictions, axis=0).T, self.labels[:, None], codes[:, None].view(np.uint8))
         rows, place, copies = _unique_rows(np.hstack(parts))
-        kept = replace(self._taken(rows), weights=None)
+        kept = replace(self._taken(rows), weights=None, clusters=None)
         if self.weights is None:
             return kept, copies.astype(np.float64), copies.astype(np.float64)
         sums, squares = (np.bincount(place, one).astype(np.float64) for one in (self.weights, self.weights**2))
@@ -117,6 +122,7 @@ class Decisions:
             labels=self.labels[rows],
             groups=self.groups.take(rows),
             weights=None if self.weights is None else self.weights[rows],
+            clusters=None if self.clusters is None else self.clusters[rows],
         )
 
 
@@ -255,6 +261,14 @@ def _unique_rows(keys: BitArray) -> tuple[IntArray, IntArray, IntArray]:
     place = np.empty(size, np.intp)
     place[order] = np.arange(size)
     return first[order], place[codes], np.bincount(codes, minlength=size)[order]
+
+
+def _numbered(clusters: ArrayLike, rows: int) -> IntArray:
+    """Return the clusters of rows, numbered from 0 without gaps; refuse those that are not one for each row."""
+    array = np.asarray(clusters)
+    if array.shape != (rows,):
+        raise DataError(f"clusters must be one for each of the {rows} rows, got {array.shape}")
+    return np.unique(array, return_inverse=True)[1].ravel()
 
 
 def _bits(values: ArrayLike, what: str) -> BitArray:

@@ -172,11 +172,11 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
     found = Interval(getattr(scores.gaps, gap), lower, upper)
     if critical is None and len(rates) == 1 and present.sum() == 2:
         few = np.min(fractions[0][1], axis=-1) < FEW_TRIALS
-        return found.where(few, _folded(least[0][:, 0, 1], confidence))
+        return found.where(few, folded_difference(least[0][:, 0, 1], confidence))
     return found
 
 
-def _folded(signed: Interval, confidence: float) -> Interval:
+def folded_difference(signed: Interval, confidence: float) -> Interval:
     """Return limits of the absolute value of a signed difference, given limits of the difference at this confidence.
 
     The distances from estimate to limit, towards 0 and away from it, give the standard error of either side.
@@ -224,6 +224,35 @@ def detectable_differences(scores: Scores, reference: str | None = None, confide
     smallest = np.minimum((normal_critical(confidence) + stats.norm.ppf(POWER)) * spread, 1)
     smallest[position] = np.nan
     return np.asarray(smallest)
+
+
+def detectable_gap(scores: Scores, gap: Gap, confidence: float = 0.95) -> float:
+    """Return the smallest true gap of the first model that its interval shows to be above 0 with power 0.8.
+
+    It is for the pair of groups that is farthest apart: (z + z_power) sqrt(r (1 - r) (1 / n + 1 / m)), where z is the
+    critical value of :func:`gap_intervals`, r the rate in all compared groups together, and n and m are the trials of
+    the two groups. At most 1, which means that no gap is detectable; NaN if the gap is undefined.
+    """
+    present = (scores.by_group.count > 0) & scores.groups.compared
+    rates, counts = GAP_RATES[gap], scores.counts.of_groups(present)
+    critical = tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
+    fractions = (np.broadcast_arrays(*effective(FRACTIONS[rate], counts)) for rate in rates)
+    found = [_detectable(outcomes[0], trials[0], critical) for outcomes, trials in fractions]
+    known = [one for one in found if not np.isnan(one[0])]
+    return max(known)[1] if known else float("nan")
+
+
+def _detectable(outcomes: FloatArray, trials: FloatArray, critical: float) -> tuple[float, float]:
+    """Return the largest difference of two rates, and the smallest that these two groups show with power 0.8."""
+    rates = share(outcomes, trials)
+    if np.count_nonzero(~np.isnan(rates)) < 2:
+        return float("nan"), float("nan")
+    high, low = int(np.nanargmax(rates)), int(np.nanargmin(rates))
+    if high == low:  # all groups have the same rate
+        high, low = np.argsort(trials)[-2:]
+    pooled = (outcomes.sum() + 2) / (trials.sum() + 4)
+    spread = np.sqrt(pooled * (1 - pooled) * (1 / trials[high] + 1 / trials[low]))
+    return float(rates[high] - rates[low]), float(min((critical + stats.norm.ppf(POWER)) * spread, 1.0))
 
 
 def _table_p_values(tables: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from fairenum.document.terms import PerformanceMeasure
 from fairenum.metrics.changes import max_t_critical
-from fairenum.metrics.comparison import accuracy_changes
+from fairenum.metrics.comparison import accuracy_changes, rightness_changes
 from fairenum.metrics.counts import (
     BitArray,
     BoolArray,
@@ -276,6 +276,15 @@ def performance_changes(
             weights=decisions.weights,
         )
     return accuracy_changes(decisions, rng, measure, confidence=confidence, replications=replications)
+
+
+def performance_errors(decisions: Decisions, values: FloatArray, measure: PerformanceMeasure) -> FloatArray:
+    """Return the standard error of each model's performance minus that of model 1, shape (models,)."""
+    if measure.name == "auc":
+        parts = ranked(values, decisions.labels, decisions.weights).parts
+        return np.asarray(np.sqrt(((parts - parts[0]) ** 2).sum(1)))
+    changes = rightness_changes(decisions, measure, 1.0)
+    return np.asarray((changes.upper - changes.lower) / 2.0)
 
 
 def row_divisors(labels: BitArray, measure: PerformanceMeasure, weights: FloatArray | None = None) -> FloatArray:

@@ -6,19 +6,17 @@ from collections.abc import Iterator, Mapping
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GuardCheck
-from fairenum.document.consequences import broken_guards, other_model
+from fairenum.document.consequences import other_model
 from fairenum.document.models import AuditedModel
-from fairenum.document.terms import Reason, Verdict
+from fairenum.document.terms import Reason
 from fairenum.document.words import (
     IN_USE,
     guard_name,
     performance_of,
     reference_name,
-    reference_own,
     short,
 )
-from fairenum.report.exploration_words import OPENED_SHORT
-from fairenum.report.headline import proposal_of
+from fairenum.report.headline import answer_of, why_not
 from fairenum.runtime.formatting import estimate, percent, sentence_list, share, signed
 
 NAMED = 3  # the most guardrails, or models, that a sentence names
@@ -27,18 +25,18 @@ LEFT_OUT = (
     "recipe for deleting people from a table."
 )
 TILTED = "It leaves nothing out; it was found by putting a price on the difference between group means."
-PROPOSED = "Proposed: the holdout shows the gap to be smaller, and every guardrail is kept there."
-UNGUARDED = "Proposed: the holdout shows the gap to be smaller; no guardrail was set."
+PROPOSED = (
+    "Proposed: the holdout shows that the gap is smaller and that no more {measure} is lost than {drop}; {guards}."
+)
 OTHER_LIMITS = (
     "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
     "through; a new audit searches under them."
 )
-NO_HOLDOUT = "no rows were kept apart from those that it was chosen by, so that nothing confirms it"
-UNCHECKED = "this run did not ask whether it may be proposed (`fairenum select RUN` does)"
 REASONS: Mapping[Reason, str] = {
     "all_constant": (
         "no model within the tolerances decides anything: each gives all rows of the selection split one outcome"
     ),
+    "no_disparity": "{kept} has no disparity that is shown, so it is kept and no fairer model was looked for",
     "no_sensitive_column": "no sensitive column was named, so there is no gap to reduce; {kept} is kept",
     "no_other_candidate": "{none}; {kept} is kept",
 }
@@ -135,34 +133,28 @@ def tolerances_and_choice(document: AuditDocument) -> str:
 
 def proposal_status(document: AuditDocument) -> str:
     """Return a sentence: whether the selected model is proposed, and why; empty if no model replaces the reference."""
-    match proposal_of(document):
+    match answer_of(document):
         case "proposed":
-            return PROPOSED if document.selection.guards else UNGUARDED
+            drop = f"{document.selection.tolerances.max_performance_drop:g}"
+            return PROPOSED.format(measure=performance_of(document), drop=drop, guards=_guards_kept(document))
         case "candidate":
-            return f"A candidate, not a proposal: {why_candidate(document)}."
+            return f"A candidate, not a proposal: {why_not(document)}."
+        case "not proposed" | "no disparity":
+            return f"Not proposed: {why_not(document)}."
         case _:
             return ""
 
 
-def why_candidate(document: AuditDocument) -> str:
-    """Return a clause with the reasons why the selected model is a candidate only, and not proposed."""
-    selection, broken = document.selection, broken_guards(document)
-    reasons = [why_unconfirmed(document)] if document.is_exploratory else []
-    if selection.verdict is Verdict.LESS_FAIR:
-        reasons.append(f"the holdout shows it to be less fair than {reference_name(document)}")
-    elif not selection.is_fairer:
-        reasons.append(f"the holdout does not confirm that its gap is smaller than {reference_own(document)}")
-    if broken:
-        named = sentence_list(map(guard_name, broken[:NAMED]))
-        more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
-        reasons.append(f"on the holdout it goes beyond {named}{more}")
-    return ", and ".join(reasons) or UNCHECKED
-
-
-def why_unconfirmed(document: AuditDocument) -> str:
-    """Return a clause that says why the holdout cannot confirm the choice: it is missing, or was seen before."""
-    is_seen = document.exploration is not None and document.exploration.look > 1
-    return OPENED_SHORT if is_seen else NO_HOLDOUT
+def _guards_kept(document: AuditDocument) -> str:
+    """Return a clause on the guardrails of a proposed model: which are shown to hold, and which only as measured."""
+    checks = document.selection.guards
+    if not checks:
+        return "no guardrail was set"
+    unsure = [guard_name(one) for one in checks if one.status != "holds"]
+    if not unsure:
+        return "every guardrail is shown to hold"
+    more = [f"{len(unsure) - NAMED} more"] if len(unsure) > NAMED else []
+    return f"no guardrail is exceeded, though chance may hide it in {sentence_list([*unsure[:NAMED], *more])}"
 
 
 def guarded_estimate(check: GuardCheck) -> str:
@@ -200,27 +192,24 @@ def next_step(document: AuditDocument) -> Iterator[str]:
         if selection.reason == "no_other_candidate" and document.is_against_incumbent and not selection.candidates:
             yield OTHER_LIMITS
         return
-    if proposal_of(document) == "proposed":
+    if answer_of(document) == "proposed":
         yield (
             "Next: look at the grid of rates, group by group; then `fairenum select RUN --data DATA --export "
             "model.skops` writes the model."
         )
-    elif selection.proposal is None:
+    elif selection.answer is None:
         yield "Next: `fairenum select RUN` says whether the model may be proposed."
     elif document.is_exploratory:
         yield "Next: a new audit in three parts; its holdout can confirm a choice."
-    elif selection.is_fairer:
-        yield "Next: `fairenum select RUN --guard ...` chooses under other guardrails; a new audit searches under them."
-    elif not selection.confirmed:
-        yield (
-            "Next: more rows in the holdout would tell; `fairenum select RUN --max-performance-drop ...` chooses under "
-            "other tolerances."
-        )
+    elif selection.answer == "not proposed":
+        yield "Next: a new audit under other limits (`--max-performance-drop`, `--guard`) looks for models within them."
+    elif selection.answer == "candidate":
+        yield "Next: more rows would tell; those of a later period, or a larger holdout (`--split 0.4,0.2,0.4`)."
 
 
 def proposal_heading(document: AuditDocument) -> str:
     """Return the heading of a memo's section on the choice, which says whether an alternative is proposed."""
-    match proposal_of(document):
+    match answer_of(document):
         case "proposed":
             return f"The proposed alternative: model {document.selection.rank}"
         case "candidate":

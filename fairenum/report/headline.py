@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import GapChange
+from fairenum.document.choice import Disparity, GapChange
 from fairenum.document.consequences import (
     EVERYBODY,
     NOBODY,
@@ -21,17 +21,19 @@ from fairenum.document.consequences import (
     wider,
 )
 from fairenum.document.models import AuditedModel
-from fairenum.document.terms import PerformanceName, Proposal, Verdict
+from fairenum.document.terms import Answer, AnswerReason, PerformanceName, Verdict
 from fairenum.document.words import (
     GAP_NAMES,
     IN_USE,
+    guard_name,
     performance_of,
     reference_name,
     reference_own,
     reference_title,
     short,
 )
-from fairenum.runtime.formatting import estimate, percent, sentence_list, share, signed
+from fairenum.report.exploration_words import OPENED_SHORT
+from fairenum.runtime.formatting import counted, estimate, percent, sentence_list, share, signed
 
 NAMED = 3  # the most gaps that the sentence names
 HALF = (0.45, 0.55)  # a gap that shrinks to a share between these is called halved
@@ -60,10 +62,23 @@ BETTER: Mapping[PerformanceName, str] = {
     "auc": f"ranks better than {IN_USE}",
     "cost": f"makes mistakes that cost less than those of {IN_USE}",
 }
-STANDINGS: Mapping[Proposal, str] = {
-    "proposed": "proposed",
-    "candidate": "a candidate, not a proposal",
+STANDINGS: Mapping[Answer, str] = {
+    "proposed": "it is proposed",
+    "candidate": "it is a candidate, as",
+    "not proposed": "it is not proposed, as",
+    "no disparity": "it is not needed, as",
 }
+NO_HOLDOUT = "no rows were kept apart from those that it was chosen by, so that nothing confirms it"
+WHY: Mapping[AnswerReason, str] = {
+    "fairness_not_shown": "the holdout does not show that it is fairer",
+    "performance_not_shown": "the holdout does not show that it loses at most {drop} of {measure}",
+    "guardrail_not_shown": "the holdout does not show that it keeps {doubtful}",
+    "no_holdout": "{unseen}",
+    "less_fair": "the holdout shows it to be less fair than {reference}",
+    "performance_lost": "it loses {lost} of {measure}, and {drop} is allowed",
+    "guardrail_broken": "it breaks {broken}",
+}
+UNCHECKED = "this run did not ask whether it may be proposed (`fairenum select RUN` does)"
 
 
 def headline(document: AuditDocument) -> str:
@@ -71,45 +86,97 @@ def headline(document: AuditDocument) -> str:
     return f"{'Interrupted: ' if document.is_partial else ''}{_outcome(document)}."
 
 
-def proposal_of(document: AuditDocument) -> Proposal | None:
-    """Return "proposed" or "candidate" for the selected model; None if only the reference, or nothing, was selected."""
-    return (document.selection.proposal or "candidate") if other_model(document) else None
+def answer_of(document: AuditDocument) -> Answer | None:
+    """Return the answer about the selected model; None if only the reference, or nothing, was selected."""
+    return (document.selection.answer or "candidate") if other_model(document) else None
+
+
+def standing(document: AuditDocument) -> str:
+    """Return a clause: whether the selected model is proposed and, if not, what is missing or shown against it."""
+    answer = answer_of(document) or "candidate"
+    return STANDINGS[answer] if answer == "proposed" else f"{STANDINGS[answer]} {why_not(document)}"
+
+
+def why_not(document: AuditDocument) -> str:
+    """Return a clause with the reasons why the selected model is not proposed."""
+    return " and ".join(_why(document, one) for one in document.selection.reasons) or UNCHECKED
+
+
+def _why(document: AuditDocument, reason: AnswerReason) -> str:
+    """Return one reason of the answer as a clause."""
+    selection = document.selection
+    changes, is_seen = selection.performance_change, document.exploration is not None and document.exploration.look > 1
+    lost = None if changes is None or changes.holdout.value is None else -changes.holdout.value
+    words = WHY.get(reason, "{reference} has no disparity that is shown")
+    return words.format(
+        drop=f"{selection.tolerances.max_performance_drop:g}",
+        measure=performance_of(document),
+        lost=share(lost),
+        reference=reference_title(document),
+        doubtful=guards_named(document, is_shown=False),
+        broken=guards_named(document, is_shown=True),
+        unseen=OPENED_SHORT if is_seen else NO_HOLDOUT,
+    )
+
+
+def guards_named(document: AuditDocument, *, is_shown: bool) -> str:
+    """Return a list of guardrails in words: those shown to be broken, or those beyond their limit as measured."""
+    checks = [one for one in broken_guards(document) if (one.status == "broken") is is_shown]
+    named = [*map(guard_name, checks[:NAMED]), *([f"{len(checks) - NAMED} more"] if len(checks) > NAMED else [])]
+    return sentence_list(named)
 
 
 def is_good_news(document: AuditDocument) -> bool:
     """Tell whether a model is proposed and the holdout shows no gap to be wider."""
     verdicts = {cell.verdict for cell in strip_of(document)}
-    return proposal_of(document) == "proposed" and Verdict.LESS_FAIR not in verdicts
+    return answer_of(document) == "proposed" and Verdict.LESS_FAIR not in verdicts
 
 
 def _outcome(document: AuditDocument) -> str:
-    selection, chosen = document.selection, other_model(document)
-    if selection.outcome == "none":
+    chosen = other_model(document)
+    if document.selection.outcome == "none":
         return "No model can be selected"
     if chosen is not None:
         return _sentence(document, chosen)
-    if selection.reason == "asked_for":
-        return f"Model 1 {_asked(document)}"
-    kept = reference_title(document)
+    return f"Model 1 {_asked(document)}" if document.selection.reason == "asked_for" else _kept(document)
+
+
+def _kept(document: AuditDocument) -> str:
+    """Return a sentence on an audit that keeps the reference, with the reason."""
+    selection, kept = document.selection, reference_title(document)
     if selection.column is None:
         return f"No sensitive column was named, so no gap was measured; {kept} is kept"
+    if selection.answer == "no disparity" and selection.disparity:
+        return _no_disparity(document, selection.disparity)
+    if found := selection.incomparable:
+        rates = f"{kept} selects {percent(found.reference, 0)}, the models {percent(found.models, 0)} or farther off"
+        return f"Not comparable: {rates}, and a difference of {percent(found.limit, 0)} is allowed"
     none = "No model" if document.is_against_incumbent else "No other model"
     return f"{none} within the tolerances was found to be fairer than {kept}, which is kept"
+
+
+def _no_disparity(document: AuditDocument, found: Disparity) -> str:
+    """Return a sentence on a reference without a gap that is shown."""
+    gap = f"the {GAP_NAMES[document.selection.tolerances.metric]} gap by {short(str(document.selection.column))}"
+    whose = f"{gap} of {reference_title(document)} is {estimate(found.gap)} in {counted(found.rows, 'row')}"
+    if found.gap.low:
+        return f"Hardly a disparity: {whose}, which is within {found.margin:g}"
+    seen = "" if found.detectable is None else f"; from {share(found.detectable)} on it would probably have been seen"
+    return f"No disparity shown: {whose}{seen}"
 
 
 def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
     """Return a sentence on the gain, the harms and the cost of the selected model, and on whether it is proposed."""
     claim, harms = claim_of(document), _joined([*_harms(document)])
-    standing = "it is " + STANDINGS[proposal_of(document) or "candidate"]
     if claim is None:  # without groups there is no gap to select a model by
         return f"Model {chosen.rank} {_asked(document)}; no gap was measured"
     if claim.verdict is not Verdict.FAIRER:
         worse = f"; it {harms}" if harms else ""
-        return f"Model {chosen.rank} {_unconfirmed(document, claim)}{worse}; {standing}"
+        return f"Model {chosen.rank} {_unconfirmed(document, claim)}{worse}; {standing(document)}"
     asked = f", which {_asked(document)}," if document.selection.reason == "asked_for" else ""
     against = f" against {reference_title(document)}" if document.is_against_incumbent else ""
     narrowed = f"{_narrowed(claim)}{against}"
-    parts = [f"{narrowed} but {harms}" if harms else narrowed, _cost(document, chosen), standing]
+    parts = [f"{narrowed} but {harms}" if harms else narrowed, _cost(document, chosen), standing(document)]
     return f"Model {chosen.rank}{asked} " + "; ".join(part for part in parts if part)
 
 
@@ -122,12 +189,18 @@ def _narrowed(claim: GapChange) -> str:
     low, high = HALF
     ratio = (claim.selected.value or 0.0) / (claim.first.value or 1.0)
     verb = "narrows" if ratio > high else "halves" if ratio >= low else "more than halves"
-    return f"{verb} the {GAP_NAMES[claim.metric]} gap by {short(claim.column)} ({_numbers(claim)})"
+    return f"{verb} the {claimed_gap(claim)} ({_numbers(claim)})"
+
+
+def claimed_gap(claim: GapChange) -> str:
+    """Return the gap of a claim in words, with the two groups that it is between if there are others."""
+    between = f" between {short(claim.pair.higher)} and {short(claim.pair.lower)}" if claim.pair else ""
+    return f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}{between}"
 
 
 def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
     """Return a verb phrase on the gap of a model that the holdout does not show to be fairer than the reference."""
-    gap = f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}"
+    gap = claimed_gap(claim)
     asked_for, selected = _findings(document, claim, f"({_numbers(claim)})")
     if document.selection.reason == "asked_for":
         return f"{_asked(document)}; on the holdout its {gap} {asked_for}"
@@ -161,7 +234,7 @@ def _numbers(cell: GapChange) -> str:
 
 
 def _harms(document: AuditDocument) -> Iterator[str]:
-    """Yield the harms of the selected model as verb phrases, such as "goes beyond a guardrail"."""
+    """Yield the harms of the selected model as verb phrases, such as "levels down"."""
     proven = less_fair(document)
     if proven:
         yield f"is less fair in {_gaps(document, proven)}"
@@ -172,8 +245,6 @@ def _harms(document: AuditDocument) -> Iterator[str]:
         yield "levels down (no group gains)"
     if moved := selection_moved(document):
         yield f"selects {_nearly_all_or_none(moved)}{percent(moved.selected, 0)} instead of {percent(moved.first, 0)}"
-    if broken := broken_guards(document):
-        yield f"goes beyond {'a guardrail' if len(broken) == 1 else f'{len(broken)} guardrails'}"
 
 
 def _joined(verbs: Sequence[str]) -> str:
@@ -211,7 +282,7 @@ def _cost(document: AuditDocument, chosen: AuditedModel) -> str:
     loss = f"at a training loss {percent(chosen.loss_ratio)} higher"
     if document.is_against_incumbent:
         return _cost_against_incumbent(document, chosen)
-    if _is_non_inferior(document):
+    if document.selection.is_as_good:
         if is_near:
             return f"it is near-optimal and {AS_GOOD[tolerances.measure.name]} (at most {margin:g} less)"
         return f"it {WITHIN[tolerances.measure.name]} within the tolerance of {margin:g}, {loss}"
@@ -231,26 +302,11 @@ def _cost_against_incumbent(document: AuditDocument, chosen: AuditedModel) -> st
         loss = "optimal in training loss"
     elif not is_near:
         loss = f"{percent(chosen.loss_ratio)} above model 1 in training loss"
-    if _is_non_inferior(document):
-        is_better = (_floor(document) or 0.0) > 0.0
+    if selection.is_as_good:
+        is_better = (selection.performance_floor or 0.0) > 0.0
         almost = f"{AS_GOOD_AS[tolerances.measure.name]} (at most {tolerances.max_performance_drop:g} less)"
         return f"it {BETTER[tolerances.measure.name] if is_better else almost}, and is {loss}"
     changes = selection.performance_change
     if changes is None or changes.holdout.value is None:
         return f"it is {loss}"
     return f"its {performance_of(document)} changes by {estimate(changes.holdout, signed)}, and it is {loss}"
-
-
-def _is_non_inferior(document: AuditDocument) -> bool:
-    """Tell whether the holdout shows that the selected model loses no more performance than allowed."""
-    floor = _floor(document)
-    return floor is not None and floor >= -document.selection.tolerances.max_performance_drop
-
-
-def _floor(document: AuditDocument) -> float | None:
-    """Return the lower confidence limit of the change of performance on the holdout; None if it is unknown.
-
-    It is the one-sided limit if the run recorded one, else the lower end of an interval for all models together.
-    """
-    floor, changes = document.selection.performance_floor, document.selection.performance_change
-    return changes.holdout.low if floor is None and changes is not None else floor

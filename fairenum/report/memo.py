@@ -28,7 +28,7 @@ from fairenum.report import (
     parity_range_section,
     profiles,
 )
-from fairenum.report.headline import proposal_of
+from fairenum.report.headline import answer_of
 from fairenum.runtime.formatting import capitalised, counted, estimate, percent, sentence_list, share, shortened, signed
 
 KICKER = "Memo: less discriminatory alternatives"
@@ -192,7 +192,7 @@ def memo(document: AuditDocument) -> Iterator[Section]:
     yield _search(document)
     yield replace(models_section.explored(document), title="The alternatives")
     proposal = replace(choice_section.chosen(document), title=choice_words.proposal_heading(document))
-    if proposal_of(document) != "proposed":
+    if answer_of(document) != "proposed":
         proposal = replace(proposal, blocks=(Paragraph(none_exists(document)), *proposal.blocks))
     yield proposal
     if chosen := other_model(document):

@@ -26,7 +26,7 @@ from fairenum.render.page import Block, Column, Facts, Items, Page, Paragraph, S
 from fairenum.report import groups_section, method_section, profiles, strip_section
 from fairenum.report.audit_report import findings, name, subject
 from fairenum.report.embedded_copy import copy_of
-from fairenum.report.headline import headline, is_good_news, proposal_of
+from fairenum.report.headline import answer_of, headline, is_good_news
 from fairenum.report.strip_section import guardrails
 from fairenum.runtime.formatting import UNDEFINED, counted, estimate, file_name, percent, shortened, signed
 
@@ -101,7 +101,7 @@ def _model(document: AuditDocument, model: AuditedModel) -> Facts:
         "left out in training": f"{model.records_left_out} of {counted(document.dataset.splits.train, 'training row')}",
         "support vectors": str(model.support_size),
         "favourable from": f"a decision value of {model.cut:g}",
-        "status": proposal_of(document) or document.selection.outcome,
+        "status": answer_of(document) or document.selection.outcome,
         "solver": short(svm.solver),
         "fairenum": document.environment.packages.get("fairenum", UNDEFINED),
     }
