@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairenum.auditing.group_tables import document_counts
+from fairenum.auditing.scorecard import RATE_CHANGE
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import ROUNDING_DIGITS, GuardCheck, Selection, answered
 from fairenum.document.guards import OVERALL, Guard
@@ -187,7 +188,9 @@ class _GuardJudge:
         if subject.group is None or scores.weights is not None:
             return None
         code, group = self._group(subject)
-        interval = rate_limits(np.array(float(scores.selected[code])), np.array(float(group.holdout)), self._critical)
+        inflation = scores.inflation["selection_rate"][code] if scores.inflation else 1.0
+        selected, rows = (np.array(float(one) / inflation) for one in (scores.selected[code], group.holdout))
+        interval = rate_limits(selected, rows, self._critical)
         return estimate(float(interval.estimate), float(interval.lower), float(interval.upper))
 
     def _change(self, subject: Subject) -> Estimate | None:
@@ -218,6 +221,10 @@ class _GuardJudge:
             counts = (chosen.selected[code], first.selected[code], chosen.shared[code], group.holdout)
         now, before, both, rows = (np.array(float(count)) for count in counts)
         interval = paired_change((now, rows), (before, rows), Overlap(both, rows, now, before), self._critical)
+        if chosen.inflation:
+            factors = chosen.inflation[RATE_CHANGE]
+            widest = max(factors) if subject.group is None else factors[self._group(subject)[0]]
+            interval = interval.widened(np.sqrt(widest))
         return estimate(float(interval.estimate), float(interval.lower), float(interval.upper))
 
     def _group(self, subject: Subject) -> tuple[int, GroupSizes]:

@@ -16,6 +16,7 @@ from fairenum.document.scores import ColumnScores, GroupTable, SplitScores
 from fairenum.document.table_facts import SensitiveColumn, TableFacts
 from fairenum.document.terms import GAPS, RATIOS, Part
 from fairenum.metrics import Confusion, Decisions, Gaps, fairlearn_metrics
+from fairenum.metrics.counts import Design
 from fairenum.metrics.impact_ratios import Headcount, impact_table
 from fairenum.metrics.rates import scored
 from fairenum.svm.problem import FloatArray
@@ -31,7 +32,7 @@ def document_counts(
 
     Counts are sums of weights, or numbers of rows if the document does not hold the weights of the split.
     """
-    heads = _headcounts(scores, column, part, drawn)
+    heads = replace(_headcounts(scores, column, part, drawn), design=_design(scores))
     selected = [one.weights for one in scores if one.weights]
     total = [weights for group in column.groups if (weights := group.weights(part))]
     if len(selected) < len(scores) or len(total) < len(column.groups):
@@ -46,7 +47,15 @@ def document_counts(
         np.array([np.transpose([one.squared_false_positives, one.squared_true_positives]) for one in selected]),
         drawn=drawn,
     )
-    return replace(sums, squares=squares, heads=heads.total)
+    return replace(sums, squares=squares, heads=heads.total, design=heads.design)
+
+
+def _design(scores: Sequence[ColumnScores]) -> Design | None:
+    """Return the factors of variances that a document has for rows in clusters; None if rows are independent."""
+    found = [one.inflation for one in scores if one.inflation]
+    if len(found) < len(scores) or not found:
+        return None
+    return Design({rate: np.array([one[rate] for one in found]) for rate in found[0]})
 
 
 def _headcounts(scores: Sequence[ColumnScores], column: SensitiveColumn, part: Part, drawn: float = 1.0) -> Confusion:

@@ -12,11 +12,13 @@ from fairenum.document.scores import NO_GROUPS, ChangedEstimate, ColumnScores, G
 from fairenum.document.terms import ACCURACY, GAPS, RATIOS, Gap, Measure, PerformanceMeasure, Ratio
 from fairenum.document.value import Estimate
 from fairenum.metrics import Comparison, Decisions, compare, gap_intervals, score
+from fairenum.metrics.clusters import of_changes
 from fairenum.metrics.counts import Confusion, FloatArray, confusion
 from fairenum.metrics.impact_ratios import ratio_intervals
 from fairenum.metrics.inference import rate_intervals
 from fairenum.metrics.intervals import estimate, estimates
 from fairenum.metrics.performance import auc_intervals, decided_intervals, performance_changes, performance_intervals
+from fairenum.metrics.rates import FRACTIONS, counted
 from fairenum.runtime.random_streams import stream
 
 BALANCED = PerformanceMeasure("balanced_accuracy")
@@ -26,10 +28,10 @@ StreamName = tuple[str, ...]  # of random numbers; where it is None, models are 
 
 def overall_estimates(decisions: Decisions, confidence: float) -> dict[Measure, list[Estimate]]:
     """Return accuracy, balanced accuracy and selection rate of each model, with pointwise confidence intervals."""
-    counts = confusion(decisions).overall()
+    counts = counted(decisions).overall()
     return {
         "accuracy": estimates(rate_intervals(counts, "accuracy", confidence)),
-        "balanced_accuracy": estimates(decided_intervals(counts, BALANCED, confidence)),
+        "balanced_accuracy": estimates(decided_intervals(decisions, BALANCED, confidence)),
         "selection_rate": estimates(rate_intervals(counts, "selection_rate", confidence)),
     }
 
@@ -124,6 +126,7 @@ def column_scores(
     alike = decisions if decisions.weights is None else replace(decisions, weights=None)
     rows = confusion(alike).selected.astype(int)
     shared = confusion(alike.shared()).selected.astype(int) if has_shared else None
+    inflated = _inflated(decisions, scores.counts)
     ratios = {
         ratio: estimates(ratio_intervals(scores, ratio, config.confidence))
         if is_measured(ratio)
@@ -138,9 +141,25 @@ def column_scores(
             true_positives=tuple(selected[:, 1].tolist()),
             weights=_weights(scores.counts, model),
             shared=() if shared is None else tuple(shared[model].sum(-1).tolist()),
+            inflation=_inflation(inflated, model),
         )
         for model, (own, selected) in enumerate(zip(gaps, rows, strict=True))
     ]
+
+
+RATE_CHANGE = "selection_rate_change"
+
+
+def _inflated(decisions: Decisions, counts: Confusion) -> Mapping[str, FloatArray] | None:
+    """Return by rate the factors of variances where rows belong to clusters, shape (models, groups)."""
+    if counts.design is None:
+        return None
+    changes = of_changes(decisions, FRACTIONS["selection_rate"], -1.0).factor
+    return {**counts.design.inflation, RATE_CHANGE: changes}
+
+
+def _inflation(found: Mapping[str, FloatArray] | None, model: int) -> dict[str, tuple[float, ...]] | None:
+    return None if found is None else {rate: tuple(one[model].tolist()) for rate, one in found.items()}
 
 
 def _weights(counts: Confusion, model: int) -> SelectedWeights | None:
@@ -174,7 +193,7 @@ def split_scores(
     decisions, values = rows.decisions, rows.values
     accuracy, performance = changed_performances(decisions, values, config, name)
     overall = overall_estimates(decisions, config.confidence)
-    aucs = estimates(auc_intervals(values, decisions.labels, config.confidence, decisions.weights))
+    aucs = estimates(auc_intervals(values, decisions.labels, config.confidence, decisions.weights, decisions.clusters))
     losses = score(decisions, decision_values=rows.uncut).overall.hinge_loss
     scores = []
     for model, is_ranked in enumerate(rows.is_ranked):

@@ -107,7 +107,7 @@ def joint_limits(scored_set: ScoredSet, config: AuditConfig) -> list[dict[Measur
     )
     confidence = 1.0 - (1.0 - config.confidence) / len(values)
     found = overall_estimates(everyone, confidence)
-    found["auc"] = estimates(auc_intervals(values, everyone.labels, confidence, everyone.weights))
+    found["auc"] = estimates(auc_intervals(values, everyone.labels, confidence, everyone.weights, everyone.clusters))
     found["performance"] = estimates(performance_intervals(everyone, values, config.tolerances.measure, confidence))
     if column:
         found |= _between_groups(scored_set.decisions("holdout", column), confidence, config)

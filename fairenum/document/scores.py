@@ -233,12 +233,16 @@ class ColumnScores(GroupScores, frozen=True):
         Weights of the selected rows; null if all rows have the same weight.
     shared
         Number of selected rows that the reference also selects, by group; empty where the run did not count them.
+    inflation
+        Factors by which rows of one person or firm, which are alike, inflate the variance of each rate, by group; also
+        that of the change of the selection rate. Null if rows are independent.
     """
 
     selected: tuple[int, ...]
     true_positives: tuple[int, ...]
     weights: SelectedWeights | None = None
     shared: tuple[int, ...] = ()
+    inflation: dict[str, tuple[float, ...]] | None = None
 
     def selected_by_label(self, code: int) -> tuple[int, int]:
         """Return the numbers of selected rows of a group with an unfavourable and with a favourable label."""

@@ -35,6 +35,7 @@ import numpy as np
 from scipy import stats
 
 from fairenum.document.terms import RATES
+from fairenum.metrics.clusters import few_clusters, of_changes
 from fairenum.metrics.counts import BoolArray, Confusion, Decisions, FloatArray, IntArray, blocks, confusion
 from fairenum.metrics.intervals import (
     Interval,
@@ -48,7 +49,7 @@ from fairenum.metrics.intervals import (
     tukey_critical,
     weighted_change,
 )
-from fairenum.metrics.rates import FRACTIONS, Fraction, Rate, share
+from fairenum.metrics.rates import FRACTIONS, Fraction, Rate, counted, share
 
 MOST_ROOTED = 5000  # models: the root of a covariance of more takes gigabytes
 
@@ -73,19 +74,43 @@ def deviations(decisions: Decisions, rates: Sequence[Rate], replications: int, r
     exponential) have the same variance, but where models change only a row or two, their long tails widen the limits of
     all models.
     """
+    if decisions.clusters is not None:
+        return _clustered_deviations(decisions, rates, replications, rng)
     kinds, copies, squares = decisions.distinct()
     outcomes, trials = fractions(confusion(kinds, copies), rates)
     noise = np.zeros((*outcomes.shape[1:], replications, len(outcomes)))
     for group in range(outcomes.shape[-1]):
         rows = np.flatnonzero(kinds.groups.codes == group)
         for place, rate in enumerate(rates):
-            counted = outcomes[:, place, group], trials[:, place, group]
-            parts = _summands(kinds, rows, np.sqrt(squares[rows]), rate, counted)
+            own = outcomes[:, place, group], trials[:, place, group]
+            parts = _summands(kinds, rows, np.sqrt(squares[rows]), rate, own)
             if len(outcomes) > MOST_ROOTED:
                 noise[place, group] = sum(rng.standard_normal((replications, part.shape[1])) @ part.T for part in parts)
                 continue
             root = _root(parts, len(outcomes))
             noise[place, group] = rng.standard_normal((replications, len(root))) @ root
+    return noise
+
+
+def _clustered_deviations(
+    decisions: Decisions, rates: Sequence[Rate], replications: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return the draws of `deviations` with one multiplier for all rows of a cluster, in every group and rate."""
+    clusters = np.asarray(decisions.clusters)
+    weights = np.ones(len(clusters)) if decisions.weights is None else decisions.weights
+    outcomes, trials = fractions(confusion(decisions), rates)
+    noise = np.zeros((*outcomes.shape[1:], replications, len(outcomes)))
+    drawn = rng.standard_normal((replications, int(clusters.max()) + 1))
+    few = np.sqrt(few_clusters(decisions.groups.codes, clusters, outcomes.shape[-1]))
+    for group in range(outcomes.shape[-1]):
+        rows = np.flatnonzero(decisions.groups.codes == group)
+        held, place = np.unique(clusters[rows], return_inverse=True)
+        for at, rate in enumerate(rates):
+            own = outcomes[:, at, group], trials[:, at, group]
+            parts = np.concatenate([*_summands(decisions, rows, weights[rows], rate, own)], axis=1)
+            sums = np.zeros((len(held), len(outcomes)))
+            np.add.at(sums, place.ravel(), parts.T)
+            noise[at, group] = few[group] * (drawn[:, held] @ sums)
     return noise
 
 
@@ -266,19 +291,45 @@ def difference_limits(
     decisions: Decisions, rates: Sequence[Rate], present: BoolArray, criticals: Criticals
 ) -> DifferenceLimits:
     """Return limits of every model's signed differences, of these minus those of model 1, and of the sums of both."""
-    counts = confusion(decisions)
-    outcomes, trials = stacked([effective(FRACTIONS[rate], counts) for rate in rates])
-    models = pairwise(rate_limits(outcomes, trials, criticals.level), present)
+    counts = counted(decisions)
+    outcomes, trials = stacked([effective(rate, counts) for rate in rates])
+    known = counts.design.correlation if counts.design else {}
+    correlation = _stacked_correlation([known.get(rate) for rate in rates])
+    models = pairwise(rate_limits(outcomes, trials, criticals.level), present, correlation)
     first = models[0]
     if criticals.least != criticals.level:
-        models = replace(models, lower=pairwise(rate_limits(outcomes, trials, criticals.least), present).lower)
-        first = replace(first, lower=pairwise(rate_limits(outcomes[0], trials[0], criticals.first), present).lower)
+        least, most = (rate_limits(outcomes, trials, value) for value in (criticals.least, criticals.first))
+        models = replace(models, lower=pairwise(least, present, correlation).lower)
+        first = replace(first, lower=pairwise(most, present, correlation).lower[0])
     sums, squares = _paired_counts(decisions, counts, rates)
-    change = pairwise(_paired_limits(sums, squares, criticals.change), present)
+    change = _pairwise_changes(decisions, rates, present, _paired_limits(sums, squares, criticals.change), -1.0)
     # the sum of two rates is the change from model 1 with every outcome turned into its opposite
     mirrored = _mirrored(sums), squares and _mirrored(squares)
-    total = pairwise(_paired_limits(*mirrored, criticals.total), present)
+    total = _pairwise_changes(decisions, rates, present, _paired_limits(*mirrored, criticals.total), 1.0)
     return DifferenceLimits(first, models, change, total)
+
+
+def _pairwise_changes(
+    decisions: Decisions, rates: Sequence[Rate], present: BoolArray, changes: Interval, sign: float
+) -> Interval:
+    """Return limits of the differences between groups of changes (or sums, for a sign of 1), widened for clusters."""
+    if decisions.clusters is None:
+        return pairwise(changes, present)
+    found = [of_changes(decisions, FRACTIONS[rate], sign) for rate in rates]
+    factor = np.sqrt(np.stack([one.factor for one in found], axis=1))
+    # the limits of a sum are those of a change that reaches from -1 to 1, moved by 1
+    return pairwise(changes.widened(factor), present, _stacked_correlation([one.correlation for one in found]))
+
+
+def change_correlation(decisions: Decisions, rate: Rate) -> FloatArray | None:
+    """Return the correlation of the changes of a rate in two groups, from model 1; None if it is 0 everywhere."""
+    return of_changes(decisions, FRACTIONS[rate], -1.0).correlation
+
+
+def _stacked_correlation(parts: Sequence[FloatArray | None]) -> FloatArray | None:
+    """Return the correlations of several rates, stacked after the axis of models; None if there are none."""
+    known = [one for one in parts if one is not None]
+    return np.stack(known, axis=1) if len(known) == len(parts) and known else None
 
 
 def change_errors(decisions: Decisions, rates: Sequence[Rate]) -> FloatArray:
@@ -286,14 +337,18 @@ def change_errors(decisions: Decisions, rates: Sequence[Rate]) -> FloatArray:
 
     The shape is (models, rates, groups, groups). Rows of groups that are excluded from comparison must be left out.
     """
-    present = decisions.groups.sizes > 0
-    change = pairwise(rate_changes(decisions, rates, 1.0), present)
+    limits = _paired_limits(*_paired_counts(decisions, confusion(decisions), rates), 1.0)
+    change = _pairwise_changes(decisions, rates, decisions.groups.sizes > 0, limits, -1.0)
     return np.asarray((change.upper - change.lower) / 2.0)
 
 
 def rate_changes(decisions: Decisions, rates: Sequence[Rate], critical: float) -> Interval:
     """Return limits of the change of each rate in each group from model 1, shape (models, rates, groups)."""
-    return _paired_limits(*_paired_counts(decisions, confusion(decisions), rates), critical)
+    changes = _paired_limits(*_paired_counts(decisions, confusion(decisions), rates), critical)
+    if decisions.clusters is None:
+        return changes
+    found = [of_changes(decisions, FRACTIONS[rate], -1.0).factor for rate in rates]
+    return changes.widened(np.sqrt(np.stack(found, axis=1)))
 
 
 def change_limits(moved: DifferenceLimits, present: BoolArray, *, single: bool) -> tuple[FloatArray, FloatArray]:

@@ -17,6 +17,7 @@ from fairenum.metrics.changes import (
     Criticals,
     balanced,
     bonferroni_criticals,
+    change_correlation,
     change_limits,
     covering,
     deviations,
@@ -167,7 +168,7 @@ def accuracy_changes(
     `measure` may be any performance measure that averages right decisions. `decisions` has model 1 first, `rng` draws
     the bootstrap multipliers, and the result has shape (models,).
     """
-    rightness, weights = _rightness(decisions, measure)
+    rightness, weights = right_decisions(decisions, measure)
     noise = deviations(rightness, ("selection_rate",), replications, rng)[0]
     noise = np.einsum("g,grm->rm", weights, noise)
     return rightness_changes(decisions, measure, max_t_critical([noise[:, 1:] - noise[:, :1]], confidence))
@@ -175,12 +176,14 @@ def accuracy_changes(
 
 def rightness_changes(decisions: Decisions, measure: PerformanceMeasure, critical: float) -> Interval:
     """Return limits of each model's performance minus that of model 1, at a critical value, shape (models,)."""
-    rightness, weights = _rightness(decisions, measure)
-    changes = weighted_mean(rate_changes(rightness, ("selection_rate",), critical)[:, 0], weights)
+    rightness, weights = right_decisions(decisions, measure)
+    changes = rate_changes(rightness, ("selection_rate",), critical)[:, 0]
+    correlation = None if decisions.clusters is None else change_correlation(rightness, "selection_rate")
+    changes = weighted_mean(changes, weights, correlation)
     return changes.where(np.arange(len(decisions.predictions)) > 0)
 
 
-def _rightness(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Decisions, FloatArray]:
+def right_decisions(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Decisions, FloatArray]:
     """Return models that select the rows which the given ones decide rightly: their selection rate is the accuracy.
 
     The rows are grouped as the measure averages over them; the second result has the weights of these groups.

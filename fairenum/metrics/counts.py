@@ -127,6 +127,33 @@ class Decisions:
 
 
 @dataclass(frozen=True, slots=True)
+class Design:
+    """Factors by which clusters of rows that are alike inflate the variances of rates; see `metrics.clusters`.
+
+    Attributes
+    ----------
+    inflation
+        For each rate, shape (models, groups); without an axis of groups for counts over all rows.
+    correlation
+        For each rate the correlation of its estimates in two groups, shape (models, groups, groups); empty if unknown.
+    overall
+        The factors over all rows, shape (models,); empty if unknown.
+    """
+
+    inflation: Mapping[str, FloatArray]
+    correlation: Mapping[str, FloatArray] = field(default_factory=dict)
+    overall: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def of_groups(self, kept: BoolArray) -> Design:
+        """Return the factors of the groups for which `kept` is true."""
+        correlation = {rate: one[:, kept][:, :, kept] for rate, one in self.correlation.items()}
+        return Design({rate: one[:, kept] for rate, one in self.inflation.items()}, correlation, self.overall)
+
+
+@dataclass(frozen=True, slots=True)
 class Confusion:
     """Counts of rows and of selected rows, by group and label.
 
@@ -145,6 +172,8 @@ class Confusion:
         The number of rows, in the shape of `total`, where rows have weights.
     drawn
         The rows as a share of their table, as in :class:`Decisions`.
+    design
+        Factors of variances where rows belong to clusters; None if they are independent.
     """
 
     total: FloatArray
@@ -152,22 +181,25 @@ class Confusion:
     squares: Self | None = None
     heads: FloatArray | None = None
     drawn: float = 1.0
+    design: Design | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
 
     def of_groups(self, kept: BoolArray) -> Self:
         """Return the counts of the groups for which `kept` is true."""
-        return self._mapped(lambda counts: counts[..., kept, :])
+        design = self.design and self.design.of_groups(kept)
+        return self._mapped(lambda counts: counts[..., kept, :], design)
 
     def overall(self) -> Self:
         """Return the counts summed over the groups, without an axis of groups."""
-        return self._mapped(lambda counts: np.asarray(counts.sum(-2)))
+        design = self.design and Design(self.design.overall)
+        return self._mapped(lambda counts: np.asarray(counts.sum(-2)), design)
 
-    def _mapped(self, change: Callable[[FloatArray], FloatArray]) -> Self:
+    def _mapped(self, change: Callable[[FloatArray], FloatArray], design: Design | None = None) -> Self:
         squares = self.squares._mapped(change) if self.squares else None
         heads = None if self.heads is None else change(self.heads)
-        return type(self)(change(self.total), change(self.selected), squares, heads, self.drawn)
+        return type(self)(change(self.total), change(self.selected), squares, heads, self.drawn, design)
 
     @property
     def rows(self) -> FloatArray:

@@ -22,7 +22,7 @@ from fairenum.metrics.intervals import (
     ratio,
     tukey_critical,
 )
-from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Fraction, Scores
+from fairenum.metrics.rates import GAP_RATES, Fraction, Scores
 
 
 def impact_ratios(scores: Scores, best: int, confidence: float = 0.95) -> Interval:
@@ -51,7 +51,7 @@ def ratio_intervals(scores: Scores, name: Ratio, confidence: float = 0.95) -> In
     """
     present = (scores.by_group.count > 0) & scores.groups.compared
     rates = RATIO_RATES[name]
-    fractions = [effective(FRACTIONS[rate], scores.counts.of_groups(present)) for rate in rates]
+    fractions = [effective(rate, scores.counts.of_groups(present)) for rate in rates]
     # two rates share the error probability between them
     together = tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
     lower = np.min([_pairs(fraction, normal_critical(confidence)).lower for fraction in fractions], axis=(0, 2, 3))
@@ -132,12 +132,7 @@ def impact_table(
 def _against_label(counts: Confusion, confidence: float) -> dict[str, list[Estimate]]:
     """Return limits of the rates that need labels, and of the share of favourable labels, by column of the table."""
     found = {rate.column: estimates(rate_intervals(counts, rate.key, confidence)[0]) for rate in LABELLED_RATES}
-    return found | {BASE_RATE.column: estimates(rate_limits(*effective(_base, counts), normal_critical(confidence))[0])}
-
-
-def _base(counts: Confusion) -> Fraction:
-    total = np.broadcast_to(counts.total, counts.selected.shape)
-    return total[..., 1], total.sum(-1)
+    return found | {BASE_RATE.column: estimates(rate_intervals(counts, BASE_RATE.key, confidence)[0])}
 
 
 def most_selected(rate: FloatArray, compared: BoolArray, is_small: BoolArray) -> int | None:

@@ -36,7 +36,7 @@ from fairenum.metrics.intervals import (
     rate_limits,
     tukey_critical,
 )
-from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Rate, Scores, share
+from fairenum.metrics.rates import GAP_RATES, Rate, Scores, share
 
 STEP = 0.02  # between the sizes of the table
 LEAST_CONFIDENCE = 0.8  # far below it, at P(t < 1) = 0.68, the samples that support a small size best leave 0 out
@@ -126,7 +126,7 @@ def rate_intervals(counts: Confusion, rate: Rate = "selection_rate", confidence:
 
     `counts` are ``scores.counts``, or ``scores.counts.overall()`` for all rows together.
     """
-    return rate_limits(*effective(FRACTIONS[rate], counts), normal_critical(confidence))
+    return rate_limits(*effective(rate, counts), normal_critical(confidence))
 
 
 def signed_differences(
@@ -162,9 +162,13 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
     together = critical or tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
     # the upper limit gets the share of the error that the lower limit of the widest pair leaves
     alone = critical or float(stats.norm.isf(1 - confidence - stats.norm.sf(together)))
-    fractions = [effective(FRACTIONS[rate], counts) for rate in rates]
+    fractions = [effective(rate, counts) for rate in rates]
+    correlations = [counts.design.correlation.get(rate) if counts.design else None for rate in rates]
     least, most = (
-        [pairwise(rate_limits(*fraction, value), present[present]) for fraction in fractions]
+        [
+            pairwise(rate_limits(*fraction, value), present[present], correlation)
+            for fraction, correlation in zip(fractions, correlations, strict=True)
+        ]
         for value in (together, alone)
     )
     lower = np.max([pair.lower for pair in least], axis=(0, 2, 3))
@@ -199,7 +203,7 @@ def parity_p_values(scores: Scores, rate: Rate = "selection_rate", reference: st
     a rate is undefined.
     """
     position = scores.groups.reference(reference)
-    outcomes, trials = np.broadcast_arrays(*effective(FRACTIONS[rate], scores.counts))
+    outcomes, trials = np.broadcast_arrays(*effective(rate, scores.counts))
     split = np.stack([outcomes, trials - outcomes], axis=-1)
     tables = np.stack(np.broadcast_arrays(split, split[:, [position]]), axis=-2)
     p_values = _table_p_values(tables)
@@ -216,7 +220,7 @@ def detectable_differences(scores: Scores, reference: str | None = None, confide
     named.
     """
     position = scores.groups.reference(reference)
-    outcomes, trials = (part[0] for part in np.broadcast_arrays(*effective(FRACTIONS["selection_rate"], scores.counts)))
+    outcomes, trials = (part[0] for part in np.broadcast_arrays(*effective("selection_rate", scores.counts)))
     # two imaginary rows of each kind, as a rate of 0 has no variance and would make every difference detectable
     pooled = (outcomes.sum() + 2) / (trials.sum() + 4)
     with np.errstate(divide="ignore"):
@@ -236,7 +240,7 @@ def detectable_gap(scores: Scores, gap: Gap, confidence: float = 0.95) -> float:
     present = (scores.by_group.count > 0) & scores.groups.compared
     rates, counts = GAP_RATES[gap], scores.counts.of_groups(present)
     critical = tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
-    fractions = (np.broadcast_arrays(*effective(FRACTIONS[rate], counts)) for rate in rates)
+    fractions = (np.broadcast_arrays(*effective(rate, counts)) for rate in rates)
     found = [_detectable(outcomes[0], trials[0], critical) for outcomes, trials in fractions]
     known = [one for one in found if not np.isnan(one[0])]
     return max(known)[1] if known else float("nan")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import EllipsisType
 from typing import NamedTuple, Self
@@ -20,7 +20,7 @@ from scipy import special, stats
 
 from fairenum.document.value import Estimate, Quantiles
 from fairenum.metrics.counts import BoolArray, Confusion, FloatArray, freeze
-from fairenum.metrics.rates import Fraction, share
+from fairenum.metrics.rates import FRACTIONS, Fraction, Rate, share
 
 
 def plain(number: float) -> float | None:
@@ -63,6 +63,11 @@ class Interval:
             other = Interval(*[np.asarray(other, np.float64)] * 3)
         parts = ((self.estimate, other.estimate), (self.lower, other.lower), (self.upper, other.upper))
         return type(self)(*(np.where(condition, own, replacement) for own, replacement in parts))
+
+    def widened(self, factor: FloatArray, least: float = -1.0, most: float = 1.0) -> Self:
+        """Return the interval with both distances from its middle multiplied, cut to the possible range."""
+        middle, radius = (self.lower + self.upper) / 2, (self.upper - self.lower) / 2 * factor
+        return type(self)(self.estimate, np.maximum(middle - radius, least), np.minimum(middle + radius, most))
 
     @property
     def centred(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -128,19 +133,26 @@ def rate_limits(outcomes: FloatArray, trials: FloatArray, critical: float) -> In
     return Interval(limits.estimate, lower, upper)
 
 
-def difference(left: Interval, right: Interval) -> Interval:
-    """Return Newcombe's hybrid interval (MOVER) of the difference between two independent quantities.
+def difference(left: Interval, right: Interval, correlation: FloatArray | float = 0.0) -> Interval:
+    """Return Newcombe's hybrid interval (MOVER) of the difference between two quantities.
 
-    The quantities come from different rows. With estimate p and limits l, u of `left`, and p', l', u' of `right`, the
-    distance from the estimate p - p' to its lower limit is sqrt((p - l)^2 + (u' - p')^2), and to its upper limit
-    sqrt((u - p)^2 + (p' - l')^2).
+    With estimate p and limits l, u of `left`, and p', l', u' of `right`, the distance from the estimate p - p' to its
+    lower limit is sqrt((p - l)^2 + (u' - p')^2 - 2 c (p - l) (u' - p')), and to its upper limit sqrt((u - p)^2 + (p' -
+    l')^2 - 2 c (u - p) (p' - l')). The correlation c is 0 for quantities from independent rows.
     """
     (p, low, high), (q, other_low, other_high) = left.centred, right.centred
     return Interval(
         left.estimate - right.estimate,
-        p - q - np.hypot(p - low, other_high - q),
-        p - q + np.hypot(high - p, q - other_low),
+        p - q - _apart(p - low, other_high - q, correlation),
+        p - q + _apart(high - p, q - other_low, correlation),
     )
+
+
+def _apart(left: FloatArray, right: FloatArray, correlation: FloatArray | float) -> FloatArray:
+    """Return the side of a triangle opposite to an angle whose cosine is the correlation, given the other two."""
+    if isinstance(correlation, float) and correlation == 0.0:
+        return np.hypot(left, right)
+    return np.sqrt(np.maximum(left**2 + right**2 - 2 * correlation * left * right, 0.0))
 
 
 def ratio(left: Interval, right: Interval) -> Interval:
@@ -160,12 +172,13 @@ def ratio(left: Interval, right: Interval) -> Interval:
     return Interval(value, np.nan_to_num(lower), np.where(floor > 0, upper, np.inf))
 
 
-def weighted_mean(parts: Interval, weights: FloatArray) -> Interval:
-    """Return limits of the weighted mean of independent quantities over the last axis (MOVER).
+def weighted_mean(parts: Interval, weights: FloatArray, correlation: FloatArray | None = None) -> Interval:
+    """Return limits of the weighted mean of quantities over the last axis (MOVER).
 
     With weights w, estimates p and limits l and u of the parts, the distance from the mean to its lower limit is
-    sqrt(sum of (w (p - l))^2), and to its upper limit sqrt(sum of (w (u - p))^2) (Zou and Donner, 2008). A part of
-    weight 0 need not be defined; a single part is returned as it is.
+    sqrt(sum of (w (p - l))^2), and to its upper limit sqrt(sum of (w (u - p))^2) (Zou and Donner, 2008); products of
+    two parts are added where these have a `correlation`, on the last two axes. A part of weight 0 need not be defined;
+    a single part is returned as it is.
     """
     if parts.estimate.shape[-1] == 1:
         return parts[..., 0]
@@ -173,17 +186,25 @@ def weighted_mean(parts: Interval, weights: FloatArray) -> Interval:
     middle = (weights * p).sum(-1)
     return Interval(
         np.where(used, weights * parts.estimate, 0.0).sum(-1),
-        middle - np.sqrt(((weights * (p - low)) ** 2).sum(-1)),
-        middle + np.sqrt(((weights * (high - p)) ** 2).sum(-1)),
+        middle - _combined(weights * (p - low), correlation),
+        middle + _combined(weights * (high - p), correlation),
     )
 
 
-def pairwise(groups: Interval, present: BoolArray) -> Interval:
+def _combined(parts: FloatArray, correlation: FloatArray | None) -> FloatArray:
+    """Return the root of the sum of squares over the last axis and, with correlations, of all products of two."""
+    if correlation is None:
+        return np.asarray(np.sqrt((parts**2).sum(-1)))
+    return np.asarray(np.sqrt(np.maximum(np.einsum("...i,...ij,...j->...", parts, correlation, parts), 0.0)))
+
+
+def pairwise(groups: Interval, present: BoolArray, correlation: FloatArray | None = None) -> Interval:
     """Return limits of the difference between every two groups; the last axis, of groups, becomes two.
 
-    Groups that are not present, and each group against itself, differ by exactly 0.
+    Groups that are not present, and each group against itself, differ by exactly 0. The correlation of two groups'
+    estimates, on the last two axes, is 0 if it is not given.
     """
-    pairs = difference(groups[..., :, None], groups[..., None, :])
+    pairs = difference(groups[..., :, None], groups[..., None, :], 0.0 if correlation is None else correlation)
     comparable = present[:, None] & present & ~np.eye(len(present), dtype=np.bool_)
     return pairs.where(comparable)
 
@@ -193,8 +214,8 @@ DIGITS = 9  # to which a number of rows is rounded
 IMAGINARY = 4.0  # rows added to those of a label, as a variance estimated from few rows is too small
 
 
-def effective(fraction: Callable[[Confusion], Fraction], counts: Confusion) -> Fraction:
-    """Return outcomes and trials scaled to the number of equally weighted rows that give the same variance.
+def effective(rate: Rate, counts: Confusion) -> Fraction:
+    """Return outcomes and trials of a rate scaled to the number of equally weighted rows that give the same variance.
 
     Let w be the weight of a trial, and x be 1 if it is an outcome and 0 if not. The rate is p = sum w x / sum w, with
     the linearised variance V = sum w^2 (x - p)^2 / (sum w)^2, which includes the design effect, also where weights
@@ -207,28 +228,34 @@ def effective(fraction: Callable[[Confusion], Fraction], counts: Confusion) -> F
     becomes sum u^2 - (1 - f) sum_l U_l^2 / n_l. For a rate among the rows of one label V stays the same, as its U_l is
     0.
 
-    Rows without weights that were not drawn in proportion are returned as they are counted.
+    Independent rows without weights that were not drawn in proportion are returned as they are counted. The number of
+    rows in clusters is divided by the inflation of their variance.
     """
+    fraction = FRACTIONS[rate]
+    if counts.design is not None:
+        outcomes, trials = effective(rate, replace(counts, design=None))
+        inflation = counts.design.inflation[rate]
+        return outcomes / inflation, trials / inflation
     outcomes, trials = fraction(counts)
     if counts.squares is None and counts.drawn == 1.0:
         return outcomes, trials
     squared, squares = fraction(counts.squares or counts)
-    rate = np.clip(np.nan_to_num(share(outcomes, trials)), 0, 1)
-    spread = squared * (1 - rate) ** 2 + (squares - squared) * rate**2
+    p = np.clip(np.nan_to_num(share(outcomes, trials)), 0, 1)
+    spread = squared * (1 - p) ** 2 + (squares - squared) * p**2
     rows = trials
     if counts.squares is not None:
         is_mixed = np.minimum(squared, squares - squared) > ROUNDING * squares  # rows of both outcomes
         with np.errstate(divide="ignore", invalid="ignore"):
-            linear, kish = rate * (1 - rate) * trials**2 / spread, trials**2 / squares
+            linear, kish = p * (1 - p) * trials**2 / spread, trials**2 / squares
         rows = np.nan_to_num(np.where(is_mixed, np.fmin(linear, kish), kish))
     # thirty rows that count alike are not fewer, whichever way a division rounds
     rows = np.asarray(np.round(rows, DIGITS))
     if counts.drawn < 1.0:
-        between = (1 - counts.drawn) * _between(fraction, counts, rate)
+        between = (1 - counts.drawn) * _between(fraction, counts, p)
         gained = np.divide(spread, spread - between, out=np.ones_like(spread), where=spread > between)
         # few trials have exact limits, which count whole rows
         rows = np.asarray(np.round(np.where(rows < FEW_TRIALS, rows, gained * rows), DIGITS))
-    return rate * rows, rows
+    return p * rows, rows
 
 
 def _between(fraction: Callable[[Confusion], Fraction], counts: Confusion, rate: FloatArray) -> FloatArray:

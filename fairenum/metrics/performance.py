@@ -6,7 +6,7 @@ of decision values, with DeLong's variance. :func:`calibrate` is Platt scaling.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from scipy.special import expit
 
 from fairenum.document.terms import PerformanceMeasure
 from fairenum.metrics.changes import max_t_critical
-from fairenum.metrics.comparison import accuracy_changes, rightness_changes
+from fairenum.metrics.clusters import summed_by_cluster
+from fairenum.metrics.comparison import accuracy_changes, right_decisions, rightness_changes
 from fairenum.metrics.counts import (
     BitArray,
     BoolArray,
@@ -38,7 +39,7 @@ from fairenum.metrics.intervals import (
     wilson,
 )
 from fairenum.metrics.pareto import tied_ranks
-from fairenum.metrics.rates import decided_performance, label_weights, rightness
+from fairenum.metrics.rates import Fraction, counted, decided_performance, label_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,9 @@ class AucDeviations:
     auc
         Shape (models,); NaN where one label is missing.
     parts
-        Shape (models, rows). For one of n favourable rows: the share of unfavourable rows below it, minus the AUC, over
-        sqrt(n (n - 1)). For one of n unfavourable rows: the same with the share of favourable rows above it.
+        Shape (models, rows), or (models, clusters) with sums over rows. For one of n favourable rows: the share of
+        unfavourable rows below it, minus the AUC, over sqrt(n (n - 1)). For one of n unfavourable rows: the same with
+        the share of favourable rows above it.
     fewest
         Number of rows of the rarer label; Kish's effective number where rows have weights.
     """
@@ -69,8 +71,18 @@ class AucDeviations:
         return np.asarray((self.parts**2).sum(1))
 
 
-def ranked(values: FloatArray, labels: BitArray, weights: FloatArray | None = None) -> AucDeviations:
-    """Return the AUC of each model and each row's contribution to its error, given values of shape (models, rows)."""
+def ranked(
+    values: FloatArray, labels: BitArray, weights: FloatArray | None = None, clusters: IntArray | None = None
+) -> AucDeviations:
+    """Return the AUC of each model and each row's contribution to its error, given values of shape (models, rows).
+
+    The contributions of rows of one cluster are added up.
+    """
+    found = _ranked(values, labels, weights)
+    return found if clusters is None else replace(found, parts=summed_by_cluster(found.parts, clusters))
+
+
+def _ranked(values: FloatArray, labels: BitArray, weights: FloatArray | None) -> AucDeviations:
     is_positive = labels == 1
     positives, negatives = int(is_positive.sum()), int((~is_positive).sum())
     if not positives or not negatives:
@@ -127,7 +139,11 @@ def auc(values: FloatArray, labels: BitArray, weights: FloatArray | None = None)
 
 
 def auc_intervals(
-    values: FloatArray, labels: BitArray, confidence: float = 0.95, weights: FloatArray | None = None
+    values: FloatArray,
+    labels: BitArray,
+    confidence: float = 0.95,
+    weights: FloatArray | None = None,
+    clusters: IntArray | None = None,
 ) -> Interval:
     """Return limits of the AUC of each model; each interval has the confidence by itself.
 
@@ -135,7 +151,7 @@ def auc_intervals(
     DeLong's. Where the rows show no variance, as when every pair is in order, n is the number of rows of the rarer
     label: no AUC has a larger variance (Birnbaum and Klose, 1957).
     """
-    found = ranked(values, labels, weights)
+    found = ranked(values, labels, weights, clusters)
     spread = found.auc * (1.0 - found.auc)
     varies = (found.variance > 0.0) & (spread > 0.0)
     rows = np.divide(spread, found.variance, out=np.full(len(spread), float(found.fewest)), where=varies)
@@ -150,6 +166,7 @@ def auc_changes(
     confidence: float = 0.95,
     replications: int = 1000,
     weights: FloatArray | None = None,
+    clusters: IntArray | None = None,
 ) -> Interval:
     """Return limits of each model's AUC minus that of model 1, with one confidence for all models together.
 
@@ -157,11 +174,11 @@ def auc_changes(
     drawn deviations. The change is exactly 0 for model 1 alone. A model that ranks every pair as model 1 does gets the
     limits of a rate that has not changed in any row of the rarer label.
     """
-    found = ranked(values, labels, weights)
+    found = ranked(values, labels, weights, clusters)
     parts = found.parts - found.parts[0]
     drawn = [
-        rng.standard_normal((len(range(replications)[block]), len(labels))) @ parts.T
-        for block in blocks(replications, len(labels))
+        rng.standard_normal((len(range(replications)[block]), parts.shape[1])) @ parts.T
+        for block in blocks(replications, parts.shape[1])
     ]
     spread, change, first = np.sqrt((parts**2).sum(1)), found.auc - found.auc[0], found.auc[0]
     critical = max_t_critical([np.concatenate(drawn)], confidence)
@@ -240,16 +257,30 @@ def performance_intervals(
 ) -> Interval:
     """Return limits of the performance of each model; each interval has the confidence by itself."""
     if measure.name == "auc":
-        return auc_intervals(values, decisions.labels, confidence, decisions.weights)
-    return decided_intervals(confusion(decisions).overall(), measure, confidence)
+        return auc_intervals(values, decisions.labels, confidence, decisions.weights, decisions.clusters)
+    return decided_intervals(decisions, measure, confidence)
 
 
-def decided_intervals(counts: Confusion, measure: PerformanceMeasure, confidence: float = 0.95) -> Interval:
-    """Return limits of a measure that averages right decisions, given the counts over all rows."""
+def decided_intervals(decisions: Decisions, measure: PerformanceMeasure, confidence: float = 0.95) -> Interval:
+    """Return limits of a measure that averages right decisions; each interval has the confidence by itself."""
+    counts = counted(decisions).overall()
     if measure.is_pooled:
         return rate_intervals(counts, "accuracy", confidence)
-    parts = rate_limits(*effective(rightness, counts), normal_critical(confidence))
-    return weighted_mean(parts, label_weights(counts.total, measure))
+    parts = rate_limits(*_effective_rightness(counts), normal_critical(confidence))
+    correlation = None
+    if decisions.clusters is not None:
+        rightness, _ = right_decisions(decisions, measure)
+        found = counted(rightness).design
+        correlation = found.correlation.get("selection_rate") if found else None
+    return weighted_mean(parts, label_weights(counts.total, measure), correlation)
+
+
+def _effective_rightness(counts: Confusion) -> Fraction:
+    """Return the rightly decided rows and all rows of each label, as effective numbers of rows; labels come last."""
+    wrong, right = (effective(rate, counts) for rate in ("false_positive_rate", "true_positive_rate"))
+    ends = ((wrong[1] - wrong[0], wrong[1]), right)
+    outcomes, trials = (np.stack(np.broadcast_arrays(*part), axis=-1) for part in zip(*ends, strict=True))
+    return outcomes, trials
 
 
 def performance_changes(
@@ -274,6 +305,7 @@ def performance_changes(
             confidence=confidence,
             replications=replications,
             weights=decisions.weights,
+            clusters=decisions.clusters,
         )
     return accuracy_changes(decisions, rng, measure, confidence=confidence, replications=replications)
 
@@ -281,7 +313,7 @@ def performance_changes(
 def performance_errors(decisions: Decisions, values: FloatArray, measure: PerformanceMeasure) -> FloatArray:
     """Return the standard error of each model's performance minus that of model 1, shape (models,)."""
     if measure.name == "auc":
-        parts = ranked(values, decisions.labels, decisions.weights).parts
+        parts = ranked(values, decisions.labels, decisions.weights, decisions.clusters).parts
         return np.asarray(np.sqrt(((parts - parts[0]) ** 2).sum(1)))
     changes = rightness_changes(decisions, measure, 1.0)
     return np.asarray((changes.upper - changes.lower) / 2.0)

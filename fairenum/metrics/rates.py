@@ -10,7 +10,7 @@ rate is defined, the gaps are fairlearn's on the rows of the compared groups.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairenum.document import terms
-from fairenum.document.metric_registry import METRICS, ComparedRate, Rows, metric_of
+from fairenum.document.metric_registry import BASE_RATE, METRICS, ComparedRate, Rows, metric_of
 from fairenum.document.terms import RATES, Gap, PerformanceMeasure, Ratio
 from fairenum.errors import DataError
+from fairenum.metrics.clusters import design
 from fairenum.metrics.counts import (
     BitArray,
     BoolArray,
@@ -50,6 +51,7 @@ def _fraction(rate: ComparedRate, counts: Confusion) -> Fraction:
 FRACTIONS: Mapping[Rate, Callable[[Confusion], Fraction]] = {
     **{name: partial(_fraction, rate) for name, rate in RATES.items()},
     "accuracy": lambda c: (c.selected[..., 1] + c.total[..., 0] - c.selected[..., 0], c.total.sum(-1)),
+    BASE_RATE.key: lambda c: (np.broadcast_to(c.total, c.selected.shape)[..., 1], c.total.sum(-1)),
 }
 
 
@@ -142,9 +144,15 @@ def score(
     rows = len(decisions.labels)
     own = np.ones(rows) if decisions.weights is None else decisions.weights
     row_weights = own if weights is None else checked_weights(weights, rows)
-    counts = confusion(decisions, None if weights is None else row_weights)
+    counts = counted(decisions) if weights is None else confusion(decisions, row_weights)
     losses = None if decision_values is None else _hinge_losses(decision_values, decisions, row_weights)
     return scored(decisions.groups, counts, decisions.is_constant, losses)
+
+
+def counted(decisions: Decisions) -> Confusion:
+    """Return the counts of rows by group and label, with the factors of variances where rows belong to clusters."""
+    counts = confusion(decisions)
+    return counts if decisions.clusters is None else replace(counts, design=design(decisions, FRACTIONS))
 
 
 def scored(groups: Groups, counts: Confusion, is_constant: BoolArray, losses: FloatArray | None = None) -> Scores:
