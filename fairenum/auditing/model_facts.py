@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fairenum.auditing.auto_options import resolved_rule
 from fairenum.auditing.feature_screening import copies_of
 from fairenum.auditing.incumbent_rows import IncumbentDecisions
 from fairenum.auditing.listing import Listing
@@ -32,9 +33,8 @@ from fairenum.document.table_facts import (
     WeightFacts,
 )
 from fairenum.document.terms import Part
-from fairenum.document.training import Decide
 from fairenum.document.value import Parts
-from fairenum.enumeration.division import PARTS, Division, operating_point
+from fairenum.enumeration.division import PARTS, Division
 from fairenum.enumeration.model import Model
 from fairenum.metrics.intervals import plain
 from fairenum.svm.problem import IntArray
@@ -190,7 +190,7 @@ def cell(value: float | str) -> Cell:
 
 def resolved(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
     """Return the options with "auto" and other defaults replaced by the values used, for repeating the audit."""
-    primary, point = division.primary, operating_point(Decide.of(config.decide), division.train)
+    primary = division.primary
     return replace(
         config,
         svm=training.svm,
@@ -199,7 +199,7 @@ def resolved(config: AuditConfig, division: Division, training: Training) -> Aud
         primary=division.column,
         reference=_reference(primary, config, primary) if primary else None,
         performance=replace(config, svm=training.svm).tolerances.performance,
-        decide=config.decide if point.share is None else str(Decide("rate", point.share)),
+        decide=str(resolved_rule(config, training.svm, division.train)),
         guards=kept_guards(config.guards),
     )
 
@@ -214,6 +214,7 @@ def requested(asked: AuditConfig) -> Requested:
         patience=asked.patience,
         performance=asked.performance,
         decide=asked.decide,
+        eps=asked.eps,
         class_weight=svm.class_weight,
     )
 

@@ -126,6 +126,24 @@ class GuardCheck(GuardValue, frozen=True):
         return self.is_within(self.holdout.value)
 
 
+class RateDifference(Value, frozen=True):
+    """Selection rates, on the selection split, that differ too much for the models to be compared with the reference.
+
+    Attributes
+    ----------
+    reference
+        The share of the rows that the reference selects: the model in use, or model 1.
+    closest
+        The share that the model of the closest share selects.
+    limit
+        The largest difference that the guardrail on `selection_rate` allows in this direction.
+    """
+
+    reference: float
+    closest: float
+    limit: float
+
+
 class Selection(Value, frozen=True):
     """The selected model, and the evidence for the choice.
 
@@ -169,6 +187,10 @@ class Selection(Value, frozen=True):
         models together.
     is_in_sight
         Whether the holdout had been seen before the choice, so that confidence limits hold for all models together.
+    incomparable
+        The selection rates that rule out every model, so that nothing is known about fairness at equal rates: all
+        models select more or fewer than the guardrail on `selection_rate` allows, or those do that would be candidates.
+        Null if some model can be compared with the reference, and if a model was asked for by its rank.
     """
 
     rank: int | None
@@ -189,6 +211,7 @@ class Selection(Value, frozen=True):
     performance_floor: float | None = None
     confirmed: tuple[int, ...] = ()
     is_in_sight: bool = False
+    incomparable: RateDifference | None = None
 
     @property
     def is_fairer(self) -> bool:
