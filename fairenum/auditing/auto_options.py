@@ -10,6 +10,7 @@ from fairenum.auditing.incumbent_rows import IncumbentDecisions
 from fairenum.auditing.listing import watched_rows
 from fairenum.auditing.model_training import Training
 from fairenum.document.audit_config import AuditConfig
+from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.training import NEAR_OPTIMAL, Decide, SvmSettings
 from fairenum.enumeration.division import Division, EncodedRows, operating_point
 from fairenum.enumeration.model import model_of
@@ -65,7 +66,7 @@ def widened_eps(best: float, used: float, drop: float) -> float:
     `drop` is the performance that a fairer model may lose: models whose performances differ by no more are equally
     good. An undefined performance widens nothing.
     """
-    if not best - used > drop:
+    if not round(best - used - drop, ROUNDING_DIGITS) > 0.0:
         return NEAR_OPTIMAL
     if best >= 1.0:
         return 1.0

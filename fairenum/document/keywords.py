@@ -82,7 +82,7 @@ class AuditOptions(ReadingOptions, total=False):
     prices: bool
     price_rows: int | Literal["auto"]
     explanation: bool
-    eps: float
+    eps: float | Literal["auto"]
     performance: RequestedPerformance
     max_performance_drop: float
     max_accuracy_drop: float
