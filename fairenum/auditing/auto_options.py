@@ -29,7 +29,8 @@ def resolved_rule(config: AuditConfig, svm: SvmSettings, train: EncodedRows) -> 
     rule = Decide.of(config.decide)
     if rule.rule == "auto":
         favourable = float(np.average(train.labels, weights=train.weights))
-        is_rare = min(favourable, 1.0 - favourable) < RARE and svm.class_weight == "none"
+        rarer = round(min(favourable, 1.0 - favourable), ROUNDING_DIGITS)
+        is_rare = rarer < RARE and svm.class_weight == "none"
         rule = Decide("base-rate" if is_rare else "sign")
     point = operating_point(rule, train)
     return rule if point.share is None else Decide("rate", point.share)

@@ -140,6 +140,7 @@ def test_a_model_in_use_that_decides_all_alike_cannot_be_imitated():
         (0.19, "none", "rate=0.19"),
         (0.81, "none", "rate=0.81"),
         (0.2, "none", "sign"),
+        (0.8, "none", "sign"),
         (0.5, "none", "sign"),
         (0.19, "balanced", "sign"),
         (0.19, (4.0, 1.0), "sign"),
