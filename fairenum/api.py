@@ -453,7 +453,7 @@ def select(
     from fairenum.auditing.choosing import choose_again
     from fairenum.runtime.parallel import one_thread
 
-    document, within = result.document, result.document.config.eps
+    document, within = result.document, result.document.config.tolerances.eps
     if eps is not None and not 0.0 <= eps <= within:
         raise ConfigError(f"the run lists models within eps={within:g}; choose eps between 0 and that, not {eps!r}")
     drops = {"max_performance_drop": max_performance_drop, "max_accuracy_drop": max_accuracy_drop}

@@ -329,13 +329,13 @@ def attacked(
 ) -> AuditDocument:
     """Return the document of an audit with a simulation of label flips added to it.
 
-    SVM settings, metric and compared groups are those of the audit. An audit whose models do not decide by the sign of
-    their decision values is refused. `jobs`, `cluster` and `progress` are as in `fairenum.attack.simulate`; `budget` is
-    the time limit that the simulation shares with the audit, if any; `options` are fields of `AttackConfig`, which
-    override those of the audit. If the simulation is interrupted, the status of the document is "interrupted"; if there
-    was no time for a single trial, the document's `attack` is None.
+    SVM settings, metric and compared groups are those of the audit. Models decide by the sign of their decision values;
+    an audit that was told to cut them elsewhere is refused. `jobs`, `cluster` and `progress` are as in
+    `fairenum.attack.simulate`; `budget` is the time limit that the simulation shares with the audit, if any; `options`
+    are fields of `AttackConfig`, which override those of the audit. If the simulation is interrupted, the status of the
+    document is "interrupted"; if there was no time for a single trial, its `attack` is None.
     """
-    if document.config.decide != "sign":
+    if state.asked.decide not in ("auto", "sign"):
         raise ConfigError(
             f"label flips are simulated on models that decide by the sign; leave out decide={state.asked.decide!r} "
             "(--decide)"

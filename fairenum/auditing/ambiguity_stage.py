@@ -75,7 +75,7 @@ def with_flip_price(document: AuditDocument, person: Person, division: Division,
     If the document is redacted, the flip price does not name any training examples.
     """
     row = encoded(division.encoding.described(), person)
-    found = flip_price(division, training, row, document.config.eps, document.first.cut)
+    found = flip_price(division, training, row, document.near_optimal, document.first.cut)
     if document.is_redacted:
         found = found.but(model=found.model.redacted)
     return person.but(flip_price=found)
@@ -187,6 +187,7 @@ class RowPrices:
     values: FloatArray  # decision values of the listed models minus the threshold of model 1, shape (models, rows)
     is_within: BoolArray  # the listed models whose loss is within eps
     effort: PriceEffort
+    eps: float  # the relative loss up to which models count as near-optimal
 
     @property
     def changed(self) -> BoolArray:
@@ -212,7 +213,7 @@ def holdout_prices(state: RunState) -> RowPrices | None:
             training.best,
             division.holdout.X[order],
             threshold=threshold,
-            ceiling=BEYOND * max(config.eps, *CURVE),
+            ceiling=BEYOND * max(state.near_optimal, *CURVE),
             listed=KnownPlanes(values + threshold, listing.loss_ratio),
         )
     except SolverError:
@@ -221,8 +222,17 @@ def holdout_prices(state: RunState) -> RowPrices | None:
     if not kept.size:
         raise OutOfTime
     kept = kept[np.argsort(order[kept])]
-    is_within = listing.loss_ratio <= max(config.eps, listing.loss_ratio[0])  # model 1 is, whatever rounding says
-    return RowPrices(order[kept], prices.low[kept], prices.high[kept], values[:, kept], is_within, prices.effort)
+    # model 1 is near-optimal, whatever rounding says
+    is_within = listing.loss_ratio <= max(state.near_optimal, listing.loss_ratio[0])
+    return RowPrices(
+        order[kept],
+        prices.low[kept],
+        prices.high[kept],
+        values[:, kept],
+        is_within,
+        prices.effort,
+        state.near_optimal,
+    )
 
 
 def ambiguity_facts(state: RunState, found: RowPrices) -> AmbiguityFacts:
@@ -230,7 +240,7 @@ def ambiguity_facts(state: RunState, found: RowPrices) -> AmbiguityFacts:
     division, config = state.division, state.config
     checked = _Counting(division, found, config)
     return AmbiguityFacts(
-        eps=config.eps,
+        eps=found.eps,
         threshold=state.listing.cuts[0].value,
         holdout=len(division.holdout),
         overall=checked.overall(),
@@ -260,14 +270,14 @@ class _Counting:
     def overall(self) -> FlippedShare:
         rows = self.rows()
         share_of = flippable_shares(
-            rows, self.found.low, self.found.high, [self.config.eps], self.config.confidence
+            rows, self.found.low, self.found.high, [self.found.eps], self.config.confidence
         ).overall
         return FlippedShare(*self._counts(rows)[0], _share(share_of, 0), plain(self._listed(rows)[0]))
 
     def column(self, groups: Groups) -> FlippedColumn:
         """Return the flipped share of each group of one column, and the largest difference between groups."""
         rows = self.rows(groups)
-        measured = flippable_shares(rows, self.found.low, self.found.high, [self.config.eps], self.config.confidence)
+        measured = flippable_shares(rows, self.found.low, self.found.high, [self.found.eps], self.config.confidence)
         counts, listed = self._counts(rows), self._listed(rows)
         return FlippedColumn(
             tuple(
@@ -299,7 +309,7 @@ class _Counting:
 
     def _counts(self, rows: Decisions) -> list[tuple[int, int, int]]:
         """Return three numbers for each group: rows, rows proven to be flipped, and rows with nothing proven."""
-        codes, names, eps = rows.groups.codes, rows.groups.names, [self.config.eps]
+        codes, names, eps = rows.groups.codes, rows.groups.names, [self.found.eps]
         is_flipped, is_possible = (flipped(prices, eps)[0] for prices in (self.found.high, self.found.low))
         marks = (np.ones(len(codes)), is_flipped, is_possible & ~is_flipped)
         counts = [np.bincount(codes, one, len(names)).astype(int).tolist() for one in marks]
@@ -321,7 +331,7 @@ def _discrepancy(state: RunState, found: RowPrices, checked: _Counting) -> Discr
     Tried are the listed models within the allowed loss, and model 1 with its lowest and highest allowed bias. An upper
     bound over all near-optimal models is returned with the share.
     """
-    eps, first, training = state.config.eps, found.values[0], state.training
+    eps, first, training = found.eps, found.values[0], state.training
     biases = np.array(bias_range(training.problem, training.best, eps)) - state.listing.models[0].intercept
     shifted = (first + biases[:, None] >= 0.0) != (first >= 0.0)
     ranks = [*(np.flatnonzero(found.is_within) + 1).tolist(), None, None]

@@ -14,7 +14,15 @@ from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import cautions
-from fairenum.document.choice import ComparedPair, GapChange, Optimism, Selection, reason_for
+from fairenum.document.choice import (
+    ROUNDING_DIGITS,
+    ComparedPair,
+    GapChange,
+    Optimism,
+    RateDifference,
+    Selection,
+    reason_for,
+)
 from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMeasure, Verdict
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts
@@ -43,7 +51,8 @@ from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray
 
 CLAIM = 0.8  # share of the error of false verdicts "fairer" for the claim, the gap that the choice is to reduce
-PERFORMANCE = Subject("performance")
+PERFORMANCE, RATE = Subject("performance"), Subject("selection_rate")
+RATE_GUARDS = ("selection_rate", "group_selection_rates", "worst_group_selection_rate")
 
 
 def judge_by_fresh_holdout(
@@ -289,8 +298,12 @@ def choose(
     fairer model may cost in objective, loss and performance, and hold the guardrails. `confidence` is that of the
     tests by which the holdout confirms a choice.
     """
+    found, reference = (
+        measured(some, candidates.sensitive, "selection", column, tolerances.metric)
+        for some in (candidates.models, [candidates.reference])
+    )
     chances = _chances(candidates, tolerances, confidence)
-    standing = _standing(candidates, column, tolerances, chances)
+    standing = _standing(candidates, found, reference, tolerances, chances)
     within = _ranks(np.flatnonzero(standing.candidates(tolerances)))
     place = chosen_place(standing, column, tolerances) if rank is None else rank - 1
     chosen = None if place is None else place + 1
@@ -308,6 +321,7 @@ def choose(
         candidates=within,
         pareto_front=_ranks(standing.pareto_front()),
         chance=None if chances is None or chosen is None or outcome != "selected" else float(chances[chosen - 1]),
+        incomparable=None if rank is not None or others else rate_difference(standing, found, reference, tolerances),
     )
 
 
@@ -339,13 +353,13 @@ def _outcome(candidates: Candidates, standing: CandidateScores, chosen: int | No
 
 
 def _standing(
-    candidates: Candidates, column: str | None, tolerances: Tolerances, chances: FloatArray | None
+    candidates: Candidates,
+    found: Measured,
+    reference: Measured,
+    tolerances: Tolerances,
+    chances: FloatArray | None,
 ) -> CandidateScores:
     models = candidates.models
-    found, reference = (
-        measured(some, candidates.sensitive, "selection", column, tolerances.metric)
-        for some in (models, [candidates.reference])
-    )
     return candidate_standing(
         found,
         reference,
@@ -382,6 +396,31 @@ def candidate_standing(
         target=target_of(reference) if is_in_use else None,
         chance=chance,
     )
+
+
+def rate_difference(
+    standing: CandidateScores, models: Measured, reference: Measured, tolerances: Tolerances
+) -> RateDifference | None:
+    """Return the selection rates that make all models incomparable with the reference, given that none is a candidate.
+
+    They are incomparable if all of them break a guardrail on the change of `selection_rate`, or if one that breaks it
+    would be a candidate without guardrails on selection rates. Models that decide all rows alike do not count.
+    """
+    guards = [guard for guard in tolerances.guardrails if guard.quantity == RATE.measure and guard.is_relative]
+    beyond = models.excess(guards, reference).max(axis=0, initial=0.0)
+    is_far, is_other = np.round(beyond, ROUNDING_DIGITS) > 0.0, ~models.is_constant
+    if standing.target is None:
+        is_other[0] = False  # model 1, the reference
+    if not (is_far & is_other).any():
+        return None
+    kept = [guard for guard in tolerances.guardrails if not (guard.is_relative and guard.quantity in RATE_GUARDS)]
+    excess = models.excess(kept, reference).max(axis=0, initial=0.0)
+    is_suitable = replace(standing, excess=excess).candidates(tolerances) & is_far & is_other
+    if not is_suitable.any() and not is_far[is_other].all():
+        return None
+    place = int(np.where(is_far & is_other, beyond, np.inf).argmin())
+    rate, closest = float(reference.values[RATE][0]), float(models.values[RATE][place])
+    return RateDifference(rate, closest, round(abs(closest - rate) - float(beyond[place]), ROUNDING_DIGITS))
 
 
 def target_of(reference: Measured) -> IncumbentTarget:

@@ -54,9 +54,10 @@ def decided_incumbent(dataset: Dataset, config: AuditConfig) -> IncumbentDecisio
 
 
 def with_incumbent(config: AuditConfig, incumbent: IncumbentDecisions | None, division: Division) -> AuditConfig:
-    """Return the options with `against` and `decide` resolved, which depend on the model in use.
+    """Return the options with `against` and `decide` resolved as far as they depend on the model in use.
 
-    `against` is the model that others are compared with, `decide` the rule that sets decision thresholds.
+    `against` is the model that others are compared with, `decide` the rule that sets decision thresholds: where models
+    are compared with the model in use, "auto" is "like-incumbent", unless the model in use decides all rows alike.
     """
     if incumbent is None and config.against == "incumbent":
         raise ConfigError(
@@ -64,7 +65,9 @@ def with_incumbent(config: AuditConfig, incumbent: IncumbentDecisions | None, di
             "decisions with incumbent=... (--incumbent COLUMN)"
         )
     against = config.against or ("best" if incumbent is None else "incumbent")
-    if Decide.of(config.decide).rule != "like-incumbent":
+    rule = Decide.of(config.decide).rule
+    is_auto = rule == "auto" and against == "incumbent"
+    if rule != "like-incumbent" and not is_auto:
         return config.but(against=against)
     if incumbent is None:
         raise ConfigError(
@@ -72,6 +75,8 @@ def with_incumbent(config: AuditConfig, incumbent: IncumbentDecisions | None, di
             "decisions with incumbent=... (--incumbent COLUMN), or give the share that it selects, such as rate=0.7"
         )
     share = float(np.average(incumbent.bits[division.rows["selection"]], weights=division.selection.weights))
+    if is_auto and not 0.0 < share < 1.0:
+        return config.but(against=against)
     if not 0.0 < share < 1.0:
         raise ConfigError(
             f"models cannot be cut like the model in use (decide, --decide like-incumbent): it selects {share:.0%} of "

@@ -105,7 +105,7 @@ def enumerate_models(
     not used.
     """
     audited = distinct(stacked([division.part(part).X for part in PARTS]))
-    limits = Limits(None, config.eps, training.max_nodes)
+    limits = Limits(None, config.tolerances.eps, training.max_nodes)
     enumeration = Enumeration(training.workspace, limits, root=training.best)
     k = 1 if config.search == "guided" else config.k
     point = replace(operating_point(Decide.of(config.decide), division.train), weights=division.selection.weights)
@@ -269,7 +269,7 @@ def _guided_run(
 ) -> tuple[GuidedSearch, str]:
     """Run the guided search, and return it with the reason why it ended: a limit, an interrupt or the solver."""
     bounds = Bounds(
-        config.eps,
+        config.tolerances.eps,
         config.max_performance_drop,
         config.max_left_out,
         seconds=seconds_left(),

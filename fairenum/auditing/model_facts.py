@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fairenum.auditing.auto_options import resolved_rule
 from fairenum.auditing.feature_screening import copies_of
 from fairenum.auditing.incumbent_rows import IncumbentDecisions
 from fairenum.auditing.listing import Listing
@@ -43,9 +44,8 @@ from fairenum.document.table_facts import (
     WeightFacts,
 )
 from fairenum.document.terms import Part
-from fairenum.document.training import Decide
 from fairenum.document.value import Parts
-from fairenum.enumeration.division import PARTS, Division, operating_point
+from fairenum.enumeration.division import PARTS, Division
 from fairenum.enumeration.model import Model
 from fairenum.metrics.intervals import plain
 from fairenum.svm.problem import IntArray
@@ -209,7 +209,6 @@ def cell(value: float | str) -> Cell:
 
 def resolved(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
     """Return the options with "auto" and other defaults replaced by the values used, for repeating the audit."""
-    point = operating_point(Decide.of(config.decide), division.train)
     return replace(
         config,
         svm=training.svm,
@@ -217,7 +216,7 @@ def resolved(config: AuditConfig, division: Division, training: Training) -> Aud
         patience=training.patience,
         primary=division.column,
         performance=replace(config, svm=training.svm).tolerances.performance,
-        decide=config.decide if point.share is None else str(Decide("rate", point.share)),
+        decide=str(resolved_rule(config, training.svm, division.train)),
         guards=kept_guards(config.guards),
     )
 
@@ -232,6 +231,7 @@ def requested(asked: AuditConfig) -> Requested:
         patience=asked.patience,
         performance=asked.performance,
         decide=asked.decide,
+        eps=asked.eps,
         class_weight=svm.class_weight,
     )
 

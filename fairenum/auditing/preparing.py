@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairenum.auditing import model_facts
+from fairenum.auditing.auto_options import with_slack
 from fairenum.auditing.incumbent_rows import IncumbentDecisions, decided_incumbent, with_incumbent
 from fairenum.auditing.model_training import Training, load, trained, tune
 from fairenum.auditing.schedule import Schedule, expected
@@ -18,7 +19,7 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
 from fairenum.document.table_facts import TableFacts
-from fairenum.document.training import Tuning
+from fairenum.document.training import NEAR_OPTIMAL, Tuning
 from fairenum.enumeration.division import PARTS, Division, divide
 from fairenum.enumeration.model import model_of
 from fairenum.errors import ResultError
@@ -111,6 +112,12 @@ class Prepared:
     incumbent: IncumbentDecisions | None
     table: TableFacts
 
+    @property
+    def near_optimal(self) -> float:
+        """The relative loss up to which a model counts as near-optimal: eps, unless the run itself widened that."""
+        eps = self.config.tolerances.eps
+        return min(eps, NEAR_OPTIMAL) if self.asked.eps == "auto" else eps
+
 
 def prepare(
     data: str | Path | pd.DataFrame | Dataset,
@@ -130,7 +137,7 @@ def prepare(
     if isinstance(schedule.progress, Expects):
         schedule.progress.expect(expected(division, config))
     training, tuning = schedule.begun("tune", partial(train_svm, division, config, schedule.progress))
-    config = model_facts.resolved(config, division, training)
+    config = with_slack(model_facts.resolved(config, division, training), division, training, incumbent)
     # done while there is nothing to keep, so that Ctrl-C need not wait for it: a large table takes a while
     table = schedule.begun("tune", partial(model_facts.table_facts, config, division, training))
     return Prepared(asked, config, division, training, tuning, incumbent, table)
@@ -161,8 +168,9 @@ def config_of(saved: AuditDocument) -> AuditConfig:
 
     Refuse a run whose model in use was given as a Python object, which is not saved.
     """
-    # a run that names no guardrail was made before there were any
-    config = saved.config.but(guards=saved.config.guards or ("none",))
+    # a run that names no guardrail was made before there were any; an eps of "auto" is resolved again to the same
+    eps = "auto" if saved.requested.eps == "auto" else saved.config.eps
+    config = saved.config.but(guards=saved.config.guards or ("none",), eps=eps)
     if saved.incumbent is None:  # the card of a bundled table may have come to name one since
         return config.but(reading=config.reading.without_incumbent())
     if saved.incumbent.source == "model" and config.reading.incumbent_model is None:

@@ -142,7 +142,7 @@ def _attack_options(options: dict[str, object], *, is_wanted: bool) -> dict[str,
         return None
     if options.get("weight") is not None:
         raise click.UsageError("--attack simulates label flips on rows that count alike; leave out --weight")
-    if options.get("decide") != "sign":
+    if options.get("decide") not in ("auto", "sign"):
         raise click.UsageError("--attack simulates label flips on models that decide by the sign; leave out --decide")
     from fairenum.attack.simulation import check_names
 

@@ -36,7 +36,7 @@ from fairenum.document.terms import (
     SmallGroups,
     requested_performance,
 )
-from fairenum.document.training import Decide, DecideText, SvmSettings, Tolerances
+from fairenum.document.training import NEAR_OPTIMAL, Decide, DecideText, SvmSettings, Tolerances
 
 SHARES = (0.6, 0.2, 0.2)
 
@@ -117,7 +117,14 @@ class AuditConfig(Options):
         False, panel=MODELS, help="Look for fairer models even if the model to compare with has no gap that is shown."
     )
     explanation: bool = flag(True, panel=MODELS, help="Look for the left-out rows that matter most.")
-    eps: float = like(Tolerances, "eps")
+    eps: float | Literal["auto"] = like(
+        Tolerances,
+        "eps",
+        AUTO,
+        words=(AUTO,),
+        help=f"Largest relative loss of the objective, that of the problem without the left-out rows; auto: "
+        f"{NEAR_OPTIMAL:g}, and more where the model in use is weaker than model 1.",
+    )
     performance: RequestedPerformance = like(
         Tolerances,
         "performance",
@@ -138,12 +145,13 @@ class AuditConfig(Options):
         0.02, 0.0, 1.0, panel=SELECTION, help="A gap that changes by no more than this is the same."
     )
     decide: DecideText = text(
-        "sign",
+        AUTO,
         read=lambda value: str(Decide.of(value)),
         panel=SELECTION,
-        metavar="sign|rate=R|base-rate|like-incumbent|threshold=T",
+        metavar="auto|sign|rate=R|base-rate|like-incumbent|threshold=T",
         help="Cut every model at 0 (sign), at T, or where it selects the share R of the selection split, the base "
-        "rate, or as many as the model in use.",
+        "rate, or as many as the model in use; auto: like the model in use if there is one, at the base rate if a "
+        "label is rare, else by the sign.",
     )
     metric: Gap = like(Tolerances, "metric")
     primary: str | None = text(
@@ -207,10 +215,12 @@ class AuditConfig(Options):
     def tolerances(self) -> Tolerances:
         """The limits on what a fairer model may lose, with the guardrails in `guards` but without default ones.
 
-        A performance measure of "auto" becomes balanced accuracy if classes are weighted, else accuracy.
+        A performance measure of "auto" becomes balanced accuracy if classes are weighted, else accuracy; an `eps` of
+        "auto" its default.
         """
         is_weighted = self.svm.class_weight not in ("none", "auto")
         suited = "balanced_accuracy" if is_weighted else "accuracy"
         performance = suited if self.performance == AUTO else self.performance
         guards = stated_guards(self.guards)
-        return Tolerances(self.metric, self.eps, self.max_performance_drop, performance, self.max_loss, guards)
+        eps = NEAR_OPTIMAL if self.eps == AUTO else self.eps
+        return Tolerances(self.metric, eps, self.max_performance_drop, performance, self.max_loss, guards)

@@ -26,7 +26,16 @@ from fairenum.document.models import (
 from fairenum.document.scores import GroupTable, ModelScore
 from fairenum.document.table_facts import TableFacts
 from fairenum.document.terms import RequestedPerformance
-from fairenum.document.training import ClassWeight, ClassWeights, DecideText, SolverLapse, Tuning
+from fairenum.document.training import (
+    NEAR_OPTIMAL,
+    ClassWeight,
+    ClassWeights,
+    Decide,
+    DecideText,
+    DecidingRule,
+    SolverLapse,
+    Tuning,
+)
 from fairenum.document.value import Value
 
 
@@ -40,6 +49,7 @@ class Requested(Value, frozen=True):
     decide: DecideText = "sign"
     class_weight: ClassWeight = "none"
     patience: int | Literal["auto"] = 1000
+    eps: float | Literal["auto"] = NEAR_OPTIMAL
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
@@ -165,6 +175,22 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     def is_against_incumbent(self) -> bool:
         """Whether models are compared with the model in use, not with model 1."""
         return self.incumbent is not None and self.config.against == "incumbent"
+
+    @property
+    def deciding_rule(self) -> DecidingRule:
+        """The rule by which models are cut, as requested or, if "auto" was, as the run resolved it."""
+        asked = Decide.of(self.requested.decide).rule
+        if asked != "auto" or self.config.rate is None:
+            return Decide.of(self.config.decide).rule if asked == "auto" else asked
+        rate = self.incumbent.scores.selection.selection_rate.value if self.incumbent else None
+        is_mixed = self.is_against_incumbent and rate is not None and 0.0 < rate < 1.0
+        return "like-incumbent" if is_mixed else "base-rate"
+
+    @property
+    def near_optimal(self) -> float:
+        """The relative loss up to which a model counts as near-optimal: eps, unless the run itself widened that."""
+        eps = self.selection.tolerances.eps
+        return min(eps, NEAR_OPTIMAL) if self.requested.eps == "auto" else eps
 
     @property
     def reference(self) -> AuditedModel | Incumbent:

@@ -64,6 +64,7 @@ from fairenum.document.words import (
     decisions_title,
     guard_name,
     most_and_least_affected,
+    performance_of,
     reference_name,
     reference_own,
     reversal,
@@ -341,6 +342,24 @@ def _incumbent_rate(document: AuditDocument, _caution: Caution) -> str:
     return (
         f"model 1 selects {percent(first)} of the holdout and the model in use {percent(own)}, so they "
         "are not compared at equal selection rates"
+    )
+
+
+def _is_slack_used(document: AuditDocument, _caution: Caution) -> bool:
+    return document.is_against_incumbent and document.selection.tolerances.eps > document.near_optimal
+
+
+@audited(
+    "weak_incumbent",
+    when=_is_slack_used,
+    remedy=lambda document, _: f"eps={document.near_optimal:g} (--eps {document.near_optimal:g}) keeps to that",
+)
+def _weak_incumbent(document: AuditDocument, _caution: Caution) -> str:
+    used, first = (document.member(rank).scores.selection.performance.value for rank in (0, 1))
+    return (
+        f"models may lose {document.selection.tolerances.eps:g} of the objective instead of "
+        f"{document.near_optimal:g}, as the model in use performs worse than model 1 on the selection split: "
+        f"{performance_of(document)} {share(used)} against {share(first)}"
     )
 
 

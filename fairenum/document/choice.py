@@ -124,24 +124,6 @@ class Disparity(Value, frozen=True):
         return low is None or high is None or (low > 0.0 and high > self.margin)
 
 
-class RateDifference(Value, frozen=True):
-    """Selection rates that are too far apart for models to be compared.
-
-    Attributes
-    ----------
-    reference
-        Selection rate of the reference on the selection split.
-    models
-        The selection rate, of those of all models, that is closest to it.
-    limit
-        The largest difference that the guardrail on the selection rate allows.
-    """
-
-    reference: float
-    models: float
-    limit: float
-
-
 class GuardValue(Value, frozen=True):
     """A guardrail, which limits a further measure of a model, with its value on the selection split.
 
@@ -203,6 +185,24 @@ class GuardCheck(GuardValue, frozen=True):
         return self.is_within(self.holdout.value)
 
 
+class RateDifference(Value, frozen=True):
+    """Selection rates, on the selection split, that differ too much for the models to be compared with the reference.
+
+    Attributes
+    ----------
+    reference
+        The share of the rows that the reference selects: the model in use, or model 1.
+    closest
+        The share that the model of the closest share selects.
+    limit
+        The largest difference that the guardrail on `selection_rate` allows in this direction.
+    """
+
+    reference: float
+    closest: float
+    limit: float
+
+
 class Selection(Value, frozen=True):
     """The selected model, and the evidence for the choice.
 
@@ -256,7 +256,9 @@ class Selection(Value, frozen=True):
     chance
         Probability, predicted from the selection split, that the holdout confirms the selected model; null if unknown.
     incomparable
-        The selection rates, if no model selects nearly as many as the reference; else null.
+        The selection rates that rule out every model, so that nothing is known about fairness at equal rates: all
+        models select more or fewer than the guardrail on `selection_rate` allows, or those do that would be candidates.
+        Null if some model can be compared with the reference, and if a model was asked for by its rank.
     """
 
     rank: int | None

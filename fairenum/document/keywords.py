@@ -83,7 +83,7 @@ class AuditOptions(ReadingOptions, total=False):
     price_rows: int | Literal["auto"]
     always_search: bool
     explanation: bool
-    eps: float
+    eps: float | Literal["auto"]
     performance: RequestedPerformance
     max_performance_drop: float
     max_accuracy_drop: float

@@ -34,9 +34,11 @@ from fairenum.document.value import Value
 from fairenum.errors import ConfigError
 from fairenum.runtime.hints import plain_number
 
-DecidingRule = Literal["sign", "rate", "base-rate", "threshold", "like-incumbent"]
+DecidingRule = Literal["auto", "sign", "rate", "base-rate", "threshold", "like-incumbent"]
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-PATTERN = rf"(?:sign|base-rate|like-incumbent|rate=({NUMBER})|threshold=({NUMBER}))"
+PATTERN = rf"(?:auto|sign|base-rate|like-incumbent|rate=({NUMBER})|threshold=({NUMBER}))"
+
+NEAR_OPTIMAL = 0.05  # the relative loss up to which models count as near-optimal unless a user says otherwise
 
 # How a rule is written in options and documents.
 DecideText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
@@ -52,7 +54,8 @@ class Decide:
         Sign: decision values of at least 0 are favourable; threshold: values of at least `number`. The other rules set
         the threshold of each model so that it selects a given share of the selection split; rate: the share `number`;
         base-rate: the share of favourable labels among the training rows; like-incumbent: the share that the model in
-        use selects.
+        use selects. Auto: like-incumbent where models are compared with a model in use, base-rate where a label is rare
+        and classes are not weighted, else sign.
     number
         The threshold or the share, depending on the rule; None for the other rules.
     """
@@ -63,7 +66,7 @@ class Decide:
     @classmethod
     def of(cls, text: object) -> Self:
         """Return the rule that a text states: a word, ``rate=SHARE`` or ``threshold=VALUE``; refuse anything else."""
-        words = "sign, base-rate, like-incumbent, rate=SHARE or threshold=VALUE"
+        words = "auto, sign, base-rate, like-incumbent, rate=SHARE or threshold=VALUE"
         rule, share, threshold = read_rule("decide", text, PATTERN, words)
         return cls(rule.split("=")[0], threshold if share is None else share)  # type: ignore[arg-type]
 
@@ -263,7 +266,7 @@ class Tolerances(Options):
         doc="The gap by which models are compared and selected.",
     )
     eps: float = number(
-        0.05,
+        NEAR_OPTIMAL,
         0.0,
         1.0,
         panel=SELECTION,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import GuardCheck
+from fairenum.document.choice import GuardCheck, RateDifference
 from fairenum.document.consequences import Reversal
 from fairenum.document.flip_facts import BoundedShare, FlippedColumn
 from fairenum.document.header import OptionalStage
@@ -153,6 +153,14 @@ def reference_title(document: AuditDocument) -> str:
 def reference_own(document: AuditDocument) -> str:
     """Return the possessive for a number of the reference: "model 1's", or "that of the model in use"."""
     return f"that of {IN_USE}" if document.is_against_incumbent else "model 1's"
+
+
+def rates_apart(document: AuditDocument, found: RateDifference) -> str:
+    """Return a clause on selection rates that differ too much for models to be compared with the reference."""
+    return (
+        f"{reference_name(document)} selects {percent(found.reference)} of the selection split, the model that comes "
+        f"closest {percent(found.closest)}, and the guardrail allows a difference of {percent(found.limit)}"
+    )
 
 
 def performance_of(document: AuditDocument) -> str:

@@ -589,7 +589,10 @@ def _with_decision(prepared: Prepared, tolerances: Tolerances, ordered: list[Sho
         k=len(ordered),
         search="both" if any(one.origin == "guided" for one in ordered) else "exact",
     )
-    return replace(prepared, config=config)
+    asked = prepared.asked
+    if tolerances.eps != prepared.config.tolerances.eps:
+        asked = asked.but(eps=tolerances.eps)
+    return replace(prepared, config=config, asked=asked)
 
 
 def _listing(engine: Engine, state: State, ordered: list[Shown]) -> Listing:

@@ -120,7 +120,10 @@ def asked(engine: Engine, state: State, who: int | Mapping[str, object]) -> Pers
     panel = Panel(engine.table, engine.features, models, offsets, engine.standpoint(state).chosen)
     person = decide(panel, values, row)
     person = person if is_linear else _by_kernel(engine, state, person)
-    eps, threshold = state.tolerances.eps, state.listed[0].shown.cut.value
+    prepared, eps = engine.prepared, state.tolerances.eps
+    if eps == prepared.config.tolerances.eps:
+        eps = prepared.near_optimal
+    threshold = state.listed[0].shown.cut.value
     return person.but(flip_price=engine.flip_price(encoded(engine.features, person), eps, threshold))
 
 

@@ -43,6 +43,10 @@ ONE_PLANE = (
     "differ much, and what differs has another objective"
 )
 
+CUT_AT_0 = (
+    "Label flips are simulated on models that decide by the sign of their decision values, at rates of their own."
+)
+
 
 def _subject(document: AttackDocument) -> str:
     """Return a phrase that names the table, its number of rows, the favourable label and the attacked column."""
@@ -182,10 +186,11 @@ def attack_page(document: AttackDocument) -> Page:
     )
 
 
-def attack_section(attack: Attack) -> Section:
-    """Return the section on label flips for the page of an audit."""
+def attack_section(attack: Attack, *, is_cut: bool = False) -> Section:
+    """Return the section on label flips for the page of an audit; `is_cut` says that its models are not cut at 0."""
     strategy, worst = _worst(attack)
-    lead = Paragraph(_headline(attack, strategy, worst)), Items(tuple(_findings(attack, strategy, worst)))
+    notes = (*_findings(attack, strategy, worst), *((CUT_AT_0,) if is_cut else ()))
+    lead = Paragraph(_headline(attack, strategy, worst)), Items(notes)
     tables = (table for _, table in _tables(attack))
     return Section("attack", "When labels are flipped", (*lead, _figure(attack), *tables))
 

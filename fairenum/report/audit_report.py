@@ -259,7 +259,7 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
     yield from parity_range_section.brief_sections(document)
     yield from features_section.brief_sections(document)
     if document.attack:
-        yield attack_report.attack_section(document.attack)
+        yield attack_report.attack_section(document.attack, is_cut=document.config.decide != "sign")
 
 
 def _brief_ranks(document: AuditDocument) -> set[int]:
@@ -331,7 +331,7 @@ def _rest(document: AuditDocument) -> Iterator[Section]:
     if document.multiplicity:
         yield groups_section.disagreement(document.multiplicity)
     if document.attack:
-        yield attack_report.attack_section(document.attack)
+        yield attack_report.attack_section(document.attack, is_cut=document.config.decide != "sign")
     steps, limits = Items(tuple(method_section.steps(document))), Items(tuple(method_section.limits(document)))
     yield Section("method", "Method and limits", (steps, limits))
     yield configuration(document, options(document), _features(document.dataset))

@@ -13,6 +13,7 @@ from fairenum.document.words import (
     IN_USE,
     guard_name,
     performance_of,
+    rates_apart,
     reference_name,
     short,
 )
@@ -32,6 +33,7 @@ OTHER_LIMITS = (
     "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
     "through; a new audit searches under them."
 )
+EQUAL_RATES = "Next: a new audit with `--decide like-incumbent` compares models at the rate of the model in use."
 REASONS: Mapping[Reason, str] = {
     "all_constant": (
         "no model within the tolerances decides anything: each gives all rows of the selection split one outcome"
@@ -70,7 +72,8 @@ def reason(document: AuditDocument) -> str:
 
 
 def _none_within(document: AuditDocument) -> str:
-    # against a model in use with another selection rate, most models break a guardrail
+    if apart := document.selection.incomparable:
+        return f"no model can be compared at equal rates: {rates_apart(document, apart)}"
     if not document.is_against_incumbent:
         return "no other model is within the tolerances"
     return f"no model is within the tolerances{' and guardrails' if document.selection.tolerances.guards else ''}"
@@ -190,7 +193,8 @@ def next_step(document: AuditDocument) -> Iterator[str]:
     chosen, selection = other_model(document), document.selection
     if chosen is None:
         if selection.reason == "no_other_candidate" and document.is_against_incumbent and not selection.candidates:
-            yield OTHER_LIMITS
+            is_elsewhere = selection.incomparable and document.deciding_rule != "like-incumbent"
+            yield EQUAL_RATES if is_elsewhere else OTHER_LIMITS
         return
     if answer_of(document) == "proposed":
         yield (
@@ -237,7 +241,7 @@ def constant_model_remedies(document: AuditDocument) -> Iterator[str]:
         "class_weight='balanced' (--class-weight balanced)": svm.class_weight == "none",
         "C='auto' (--C auto)": asked.C != "auto",
         "kernel='rbf' (--kernel rbf)": svm.kernel == "linear",
-        "decide='base-rate' (--decide base-rate)": asked.decide == "sign",
+        "decide='base-rate' (--decide base-rate)": document.config.decide == "sign",
     }
     options = [name for name, is_untried in untried.items() if is_untried]
     yield (

@@ -27,6 +27,7 @@ from fairenum.document.words import (
     IN_USE,
     guard_name,
     performance_of,
+    rates_apart,
     reference_name,
     reference_own,
     reference_title,
@@ -39,26 +40,26 @@ NAMED = 3  # the most gaps that the sentence names
 HALF = (0.45, 0.55)  # a gap that shrinks to a share between these is called halved
 AS_GOOD: Mapping[PerformanceName, str] = {
     "accuracy": "nearly as accurate",
-    "balanced_accuracy": "nearly as accurate on both labels",
+    "balanced_accuracy": "nearly as accurate on average over both labels",
     "auc": "ranks nearly as well",
     "cost": "makes mistakes that cost hardly more",
 }
 WITHIN: Mapping[PerformanceName, str] = {
     "accuracy": "is as accurate",
-    "balanced_accuracy": "is as accurate on both labels",
+    "balanced_accuracy": "is as accurate on average over both labels",
     "auc": "ranks as well",
     "cost": "makes mistakes that cost no more",
 }
 # Against a model in use, which a listed model may also outperform.
 AS_GOOD_AS: Mapping[PerformanceName, str] = {
     "accuracy": f"is nearly as accurate as {IN_USE}",
-    "balanced_accuracy": f"is nearly as accurate on both labels as {IN_USE}",
+    "balanced_accuracy": f"is nearly as accurate on average over both labels as {IN_USE}",
     "auc": f"ranks nearly as well as {IN_USE}",
     "cost": f"makes mistakes that cost hardly more than those of {IN_USE}",
 }
 BETTER: Mapping[PerformanceName, str] = {
     "accuracy": f"is more accurate than {IN_USE}",
-    "balanced_accuracy": f"is more accurate on both labels than {IN_USE}",
+    "balanced_accuracy": f"is more accurate on average over both labels than {IN_USE}",
     "auc": f"ranks better than {IN_USE}",
     "cost": f"makes mistakes that cost less than those of {IN_USE}",
 }
@@ -148,9 +149,8 @@ def _kept(document: AuditDocument) -> str:
         return f"No sensitive column was named, so no gap was measured; {kept} is kept"
     if selection.answer == "no disparity" and selection.disparity:
         return _no_disparity(document, selection.disparity)
-    if found := selection.incomparable:
-        rates = f"{kept} selects {percent(found.reference, 0)}, the models {percent(found.models, 0)} or farther off"
-        return f"Not comparable: {rates}, and a difference of {percent(found.limit, 0)} is allowed"
+    if selection.incomparable:
+        return f"Not comparable: {rates_apart(document, selection.incomparable)}"
     none = "No model" if document.is_against_incumbent else "No other model"
     return f"{none} within the tolerances was found to be fairer than {kept}, which is kept"
 
@@ -278,7 +278,7 @@ def _cost(document: AuditDocument, chosen: AuditedModel) -> str:
     The clause says "as accurate", or the like, only if a test of non-inferiority on the holdout shows that.
     """
     tolerances, margin = document.selection.tolerances, document.selection.tolerances.max_performance_drop
-    is_near = chosen.loss_ratio <= tolerances.eps
+    is_near = chosen.loss_ratio <= document.near_optimal
     loss = f"at a training loss {percent(chosen.loss_ratio)} higher"
     if document.is_against_incumbent:
         return _cost_against_incumbent(document, chosen)
@@ -296,7 +296,7 @@ def _cost(document: AuditDocument, chosen: AuditedModel) -> str:
 def _cost_against_incumbent(document: AuditDocument, chosen: AuditedModel) -> str:
     """Return a clause on performance against the model in use, and on training loss against model 1."""
     selection, tolerances = document.selection, document.selection.tolerances
-    is_near = chosen.loss_ratio <= tolerances.eps
+    is_near = chosen.loss_ratio <= document.near_optimal
     loss = "near-optimal in training loss"
     if chosen.rank == 1:
         loss = "optimal in training loss"

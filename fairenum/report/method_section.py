@@ -11,7 +11,7 @@ from fairenum.document.terms import PerformanceName
 from fairenum.document.training import Decide
 from fairenum.document.words import GAP_NAMES, IN_USE, STAGES, STOPPED, performance_of, reference_name, short
 from fairenum.report.exploration_words import OPENED_SHORT
-from fairenum.runtime.formatting import capitalised, counted, percent, sentence_list
+from fairenum.runtime.formatting import capitalised, counted, percent, sentence_list, share
 
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
@@ -23,10 +23,6 @@ TRAINED = (
     "This audit does not know which rows the model in use was trained on. If it has seen these rows, or their labels, "
     "its performance here is too good; that of the models is not, as they have not seen the holdout."
 )
-SHARES = {
-    "base-rate": ", the share of favourable labels in training",
-    "like-incumbent": ", as many as the model in use",
-}
 DEFINITIONS: Mapping[PerformanceName, str] = {
     "balanced_accuracy": "Balanced accuracy is the share of rows that are decided rightly, averaged over both labels.",
     "auc": (
@@ -43,8 +39,11 @@ DEFINITIONS: Mapping[PerformanceName, str] = {
 def operating_point(document: AuditDocument) -> str:
     """Return a clause on where models cut their decision values, or which share they select; empty if they cut at 0."""
     rate, decide = document.config.rate, Decide.of(document.config.decide)
+    if rate is not None and document.deciding_rule == "like-incumbent":
+        return f"every model selects as many as {IN_USE}: {100.0 * rate:.3g} of 100 in the selection split"
     if rate is not None:
-        return f"every model selects {percent(rate)} of the selection split{SHARES.get(document.requested.decide, '')}"
+        base = ", the share of favourable labels in training" if document.deciding_rule == "base-rate" else ""
+        return f"every model selects {percent(rate)} of the selection split{base}"
     return f"every model is cut at a decision value of {decide.number:g}" if decide.number else ""
 
 
@@ -122,7 +121,18 @@ def _rule_against_incumbent(document: AuditDocument, metric: str) -> str:
         f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
         f"{tolerances.eps:g} of model 1's objective and {tolerances.max_performance_drop:g} of {performance} against "
         f"{IN_USE} there; that is kept unless a smaller gap than its own is found. Ties go to model 1, else to the "
-        f"one of higher {performance}."
+        f"one of higher {performance}.{_slack(document)}"
+    )
+
+
+def _slack(document: AuditDocument) -> str:
+    """Return a sentence on the loss of objective that a weak model in use allows; empty if it is the usual one."""
+    if document.selection.tolerances.eps <= document.near_optimal or document.incumbent is None:
+        return ""
+    used, first = (one.scores.selection.performance.value for one in (document.incumbent, document.first))
+    return (
+        f" Models may lose {document.selection.tolerances.eps:g} of the objective instead of "
+        f"{document.near_optimal:g}, as {IN_USE} performs worse than model 1: {share(used)} against {share(first)}."
     )
 
 
@@ -137,6 +147,11 @@ def _stages_left_out(document: AuditDocument) -> Iterator[str]:
     ]
     if names:
         yield f"Not asked for: {sentence_list(names)}."
+    if config.range and config.prices and config.rate is not None:
+        yield (
+            "The range of the gap over all near-optimal models is proven for models with one common cut "
+            "(decide='sign', --decide sign), and left out here."
+        )
 
 
 def _tilted(run: TiltedRun, document: AuditDocument) -> str:

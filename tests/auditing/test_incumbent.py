@@ -37,7 +37,7 @@ def test_row_0_has_the_numbers_of_fairlearn_on_the_holdout(run):
 
 def test_no_machine_learns_from_the_column(run):
     assert [one.name for one in run.document.dataset.features] == ["skill", "years"]
-    without = audited(table().drop(columns="hired"))
+    without = audited(table().drop(columns="hired"), decide=run.document.config.decide)
     assert [one.objective for one in run.document.models] == [one.objective for one in without.document.models]
 
 
@@ -68,7 +68,8 @@ def test_against_the_best_machine_nothing_changes_but_for_one_more_row(run):
 
 
 def test_model_1_in_use_is_judged_as_model_1():
-    frame, options = table(900), {"max_performance_drop": 0.3, "guards": ["none", "selection_rate=+-0.5"]}
+    options = {"max_performance_drop": 0.3, "guards": ["none", "selection_rate=+-0.5"], "decide": "sign"}
+    frame = table(900)
     plain = audited(frame.drop(columns="hired"), **options)
     frame["hired"] = plain.estimator(1).predict(frame)
     used, expected = audited(frame, incumbent="hired", **options).document, plain.document.selection

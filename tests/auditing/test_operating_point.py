@@ -98,7 +98,8 @@ def test_the_holdout_has_no_part_in_the_cut():
 
 def test_the_sign_is_the_default_and_cuts_nothing():
     plain, asked = (audit_exactly(people(), **options).document for options in ({}, {"decide": "sign"}))
-    assert plain.but(timings={}) == asked.but(timings={})
+    assert (plain.requested.decide, plain.config.decide, plain.deciding_rule) == ("auto", "sign", "sign")
+    assert plain.but(timings={}, requested=asked.requested) == asked.but(timings={})
     assert {model.cut for model in plain.models} == {0.0}
     zero = audit_exactly(people(), decide="threshold=0").document
     assert zero.models == plain.models

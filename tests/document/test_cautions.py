@@ -174,6 +174,14 @@ def selecting(change: float, document: AuditDocument | None = None) -> AuditDocu
     return in_use(document, scores=scores.but(holdout=scores.holdout.but(selection_rate=rate)))
 
 
+def weak_in_use() -> AuditDocument:
+    """Let models be compared with the tool, and let the run have widened eps, as a weak tool makes it."""
+    document = in_use()
+    selection = document.selection.but(tolerances=document.selection.tolerances.but(eps=0.3))
+    config, requested = document.config.but(against="incumbent", eps=0.3), document.requested.but(eps="auto")
+    return document.but(config=config, requested=requested, selection=selection)
+
+
 BROKEN = GuardCheck("selection_rate=+-0.1", "selection_rate", -0.1, 0.1, 0.0, Estimate(0.12, 0.05, 0.2), "open")
 CHANGES = {
     Caution("reference"): with_part("reference_check", largest_difference=2e-9),
@@ -191,6 +199,7 @@ CHANGES = {
     Caution("moved_selection"): moved("selection_rate", NOTABLE_MOVE),
     Caution("lost_balance"): moved("balanced_accuracy", -NOTABLE_LOSS),
     Caution("incumbent_rate"): selecting(-NOTABLE_MOVE),
+    Caution("weak_incumbent"): weak_in_use(),
     Caution("incumbent_copies"): in_use(copies=("town",)),
     Caution("incumbent_undecided"): in_use(undecided=1),
     Caution("arbitrary_gap", COLUMN): calm().but(

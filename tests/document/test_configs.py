@@ -49,7 +49,7 @@ HUGE = 10**400
         ({"sizes": 0.5}, r"'sizes' must be three numbers: train, selection and holdout, not \(0.5,\)"),
         ({"sizes": None}, r"'sizes' must be three numbers: train, selection and holdout, not \(None,\)"),
         ({"confidence": 1.0}, "'confidence' must be a number of at least 0.5 and at most 1, not 1.0"),
-        ({"eps": float("nan")}, "'eps' must be a number of at least 0 and at most 1, not nan"),
+        ({"eps": float("nan")}, "'eps' must be a number of at least 0 and at most 1 or auto, not nan"),
         ({"rows": 1}, "'rows' must be true or false, not 1"),
         ({"standardise": "yes"}, "'standardise' must be true or false, not 'yes'"),
         ({"max_seconds": 0}, "'max_seconds' must be a number above 0 and at most 1e\\+09, not 0"),

@@ -71,7 +71,10 @@ def test_where_a_run_has_no_floor_the_limit_for_all_models_serves():
 @pytest.mark.parametrize(
     ("measure", "words"),
     [
-        ("balanced_accuracy", "it is near-optimal and nearly as accurate on both labels (at most 0.01 less)"),
+        (
+            "balanced_accuracy",
+            "near-optimal and nearly as accurate on average over both labels (at most 0.01 less)",
+        ),
         ("auc", "it is near-optimal and ranks nearly as well (at most 0.01 less)"),
         ("cost=5:1", "it is near-optimal and makes mistakes that cost hardly more (at most 0.01 less)"),
     ],

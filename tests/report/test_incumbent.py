@@ -239,7 +239,7 @@ def test_models_cut_like_it_are_said_to_be():
     document = document.but(
         config=document.config.but(decide="rate=0.7"), requested=document.requested.but(decide="like-incumbent")
     )
-    cut = "every model selects 70.0 % of the selection split, as many as the model in use"
+    cut = "every model selects as many as the model in use: 70 of 100 in the selection split"
     assert page(document).subject.endswith(cut)
 
 
