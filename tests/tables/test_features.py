@@ -58,7 +58,11 @@ SUSPICIOUS = {
     "falling numbers": (np.arange(ROWS)[::-1] ** 2, "z", "identifier_number"),
     "numbers of one length": (RNG.choice(np.arange(10**7, 10**8, 9973), ROWS, replace=False), "z", "identifier_number"),
     "sorted, and few repeat": (np.sort(np.r_[np.arange(58) ** 2, 4, 4]), "z", "identifier_number"),
-    "named so": (RNG.permutation(np.arange(ROWS) // 2 * 977), "customer_id", "identifier_number"),
+    "named so": (RNG.permutation(np.arange(ROWS) * 977), "customer_id", "identifier_number"),
+    "named so in one word": (RNG.permutation(np.arange(ROWS) ** 2), "customerid", "identifier_number"),
+    "a numbering by its name": (RNG.permutation(np.r_[np.arange(58) ** 3, 8, 8]), "case_no", "identifier_number"),
+    "a shuffled range with repeats": (RNG.permutation(np.r_[np.arange(120), 7, 9]), "z", "identifier_number"),
+    "members with rows of their own": (RNG.permutation(np.arange(ROWS) // 2 * 977), "customer_id", "member_column"),
     "a code by its name": (np.arange(ROWS) % 7 * 10, "zip_code", "code_numbers"),
     "money": ([f"${n * 1000:,}" for n in range(ROWS)], "z", "written_numbers"),
 }
@@ -120,8 +124,8 @@ def test_a_categorical_column_without_variation_or_of_objects_is_still_none():
 
 
 def test_words_among_written_numbers_are_named_with_their_row():
-    with pytest.raises(errors.ColumnUnusable, match=r"'z' holds numbers, but 'none' in row 41;"):
-        read([*[f"${n},000" for n in range(1, 41)], "none"])
+    with pytest.raises(errors.ColumnUnusable, match=r"'z' holds numbers, but 'lots' in row 41;"):
+        read([*[f"${n},000" for n in range(1, 41)], "lots"])
 
 
 def test_a_decimal_sign_decides_for_every_column_that_can_follow_it():
