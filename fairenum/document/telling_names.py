@@ -14,13 +14,13 @@ def _set(words: str) -> frozenset[str]:
 
 
 PROTECTED = _set(
-    "agegroup ageband agecat sex gender race races racial ethnic ethnicity raceethnicity hispanic latino "
-    "latina latinx caucasian african asian female females male males woman women marital maritalstatus married "
-    "marriage divorced widowed spouse religion religious nationality citizenship citizen immigrant foreigner "
+    "agegroup ageband agecat sex gender race races racial ethn ethnic ethnicity raceethnicity hispanic latino "
+    "latina latinx caucasian nonwhite african asian female females male males woman women marital maritalstatus "
+    "married marriage divorced widowed spouse religion religious nationality citizenship citizen immigrant foreigner "
     "disability disabilities disabled handicap handicapped pregnancy pregnant maternity dob birthdate birthday "
     "birthyear lgbt lgbtq transgender veteran caste nativecountry"
 )
-OF_PEOPLE_OR_THINGS = _set("age ages black white")  # protected where no other word of the name is a thing
+OF_PEOPLE_OR_THINGS = _set("age aged ages black white")  # protected where no other word of the name is a thing
 PROTECTED_TOGETHER = tuple(
     _set(pair)
     for pair in (
@@ -93,8 +93,10 @@ def is_numbering(name: str) -> bool:
 def is_member(name: str) -> bool:
     """Tell whether a column is named after persons, firms or officers, or as identifiers are."""
     words = words_of(name)
-    while words and words[-1] in NUMBERINGS:
+    while len(words) > 1 and words[-1] in NUMBERINGS:
         words.pop()
+    if words in (["no"], ["nr"], ["key"]):
+        return True
     return bool(words) and (words[-1] in MEMBERS or is_identifier(words[-1]))
 
 
