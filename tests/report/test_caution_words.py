@@ -107,8 +107,8 @@ def test_features_that_give_away_are_named_with_their_numbers():
     document = audit().but(screening=Screening(100, 0.99, (rare,), (), (columns,), commoner=0.9))
     assert told(document, "partial_proxy") == (
         "by these features models can tell sensitive groups apart: 'zip' (age, AUC 0.810), 'job' (age, AUC 0.720), "
-        "'car' (age, AUC 0.710) and 1 more; drop=['zip', 'job', 'car'] (--drop zip --drop job --drop car) shows what models "
-        "can do without them"
+        "'car' (age, AUC 0.710) and 1 more; drop=['zip', 'job', 'car'] (--drop zip --drop job --drop car) shows what "
+        "models can do without them"
     )
     assert told(document, "leak").startswith(
         "'letter' alone predicts the label with AUC 0.930, right for 98.1 % of rows where a guess is for 90.0 %, model "
