@@ -42,6 +42,10 @@ class WrongDelimiter(FileUnreadable):
     """The cells of a CSV file are not separated by the expected delimiter."""
 
 
+class HeaderMissing(FileUnreadable):
+    """The first line of a file looks like a row of data, not like the names of its columns."""
+
+
 class RaggedTable(FileUnreadable):
     """A row has more or fewer cells than the header."""
 

@@ -17,7 +17,7 @@ from fairenum.auditing.listing import Listing
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.feature_facts import SAME_DECISIONS, Lookalike, ScreenedColumn, Screening, SingleFeature, spans
 from fairenum.enumeration.division import Division
-from fairenum.metrics.performance import auc
+from fairenum.metrics.performance import auc, auc_intervals
 from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.svm.sparse_or_dense import dense
@@ -29,6 +29,7 @@ MOST_SHOWN = 8
 LEAVES = 8  # of the tree that learns from one number
 FEWEST_IN_LEAF = 5
 FEWEST = 10  # rows of a class; an AUC of fewer means little
+CONFIDENCE = 0.95  # of the lower limits of all features together
 Codes = NDArray[np.intp]
 
 
@@ -63,13 +64,14 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
     return Screening(
         rows=len(rows.measured),
         model_auc=model_auc,
-        features=tuple(_best_features(several, rows, *labels)) if _is_mixed(labels) else (),
+        features=tuple(_best_features(several, rows, *labels, is_label=True)) if _is_mixed(labels) else (),
         lookalikes=tuple(_lookalikes(several, rows, *decided)),
         columns=tuple(
             found
             for groups in division.columns[: len(division.dataset.sensitive)]
             if (found := _group_prediction(groups, columns, rows, division, config))
         ),
+        commoner=float(np.bincount(labels[1]).max() / len(labels[1])) if len(labels[1]) else None,
     )
 
 
@@ -101,13 +103,28 @@ def area(classes: Codes, scores: FloatArray) -> float:
     return float(np.mean([auc(scores[None, :, one], (classes == one).astype(np.uint8)) for one in wanted]))
 
 
-def _best_features(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[SingleFeature]:
+def lowest_area(classes: Codes, scores: FloatArray, confidence: float) -> float:
+    """Return the lower limit of `area`; with more than two classes, the mean of limits that hold together."""
+    wanted = (1,) if scores.shape[1] == 2 else range(scores.shape[1])
+    own = 1.0 - (1.0 - confidence) / len(wanted)
+    limits = [auc_intervals(scores[None, :, one], (classes == one).astype(np.uint8), own).lower for one in wanted]
+    return float(np.mean(limits))
+
+
+def _best_features(
+    columns: list[Column], rows: _Rows, learned: Codes, measured: Codes, *, is_label: bool = False
+) -> Iterator[SingleFeature]:
     """Yield the `MOST_SHOWN` features that alone predict the classes with the highest AUC, best first."""
     found = [
-        (area(measured, chances(column, rows.train_rows, learned, rows.measured_rows)), -place, column.name)
+        (area(measured, chances(column, rows.train_rows, learned, rows.measured_rows)), -place)
         for place, column in enumerate(columns)
     ]
-    yield from (SingleFeature(name, area) for area, _, name in sorted(found, reverse=True)[:MOST_SHOWN])
+    for best, place in sorted(found, reverse=True)[:MOST_SHOWN]:
+        column = columns[-place]
+        scores = chances(column, rows.train_rows, learned, rows.measured_rows)  # again, as all would take much memory
+        low = lowest_area(measured, scores, 1.0 - (1.0 - CONFIDENCE) / len(columns))
+        right = float(np.mean(scores.argmax(1) == measured)) if is_label else None
+        yield SingleFeature(column.name, best, low, right)
 
 
 def chances(

@@ -44,11 +44,12 @@ from fairenum.document.table_facts import (
     WeightFacts,
 )
 from fairenum.document.terms import Part
-from fairenum.document.value import Parts
+from fairenum.document.value import Estimate, Parts
 from fairenum.enumeration.division import PARTS, Division
 from fairenum.enumeration.model import Model
-from fairenum.metrics.intervals import plain
-from fairenum.svm.problem import IntArray
+from fairenum.metrics.intervals import estimates, plain
+from fairenum.metrics.performance import auc_intervals
+from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.tables import Groups, merge_identical
 from fairenum.tables.splitting import straddling
 from fairenum.tables.table import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
@@ -122,7 +123,18 @@ def incumbent(
         is_lower_better=answers.is_lower_better,
         undecided=answers.undecided,
         copies=copies_of(found, scored_set.division, config),
+        balanced_agreement=_ranking(found.bits.astype(np.float64), scored_set.division, config),
+        auc=Estimate() if answers.scores is None else _ranking(answers.scores, scored_set.division, config),
     )
+
+
+def _ranking(values: FloatArray, division: Division, config: AuditConfig) -> Estimate:
+    """Return the AUC of values about all rows, which for decisions, 1 or 0, is their balanced accuracy."""
+    dataset = division.dataset
+    rows = np.arange(len(dataset)) if dataset.weights is None else dataset.weights.positive
+    places = np.unique(values[rows], return_inverse=True)[1].astype(np.float64)  # ranks, so that rounding merges none
+    labels = dataset.y[rows].astype(np.uint8)
+    return estimates(auc_intervals(places[None], labels, config.confidence, dataset.relative(rows)))[0]
 
 
 def _tilt(model: Model, division: Division) -> Tilt | None:

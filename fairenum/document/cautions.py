@@ -7,7 +7,7 @@ it holds and its remedy, and the function returns its sentence. Documents list t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast, get_args, overload
 
 from fairenum.document.audit_config import SHARES
@@ -44,7 +44,7 @@ from fairenum.document.consequences import (
     selection_moved,
     wider,
 )
-from fairenum.document.feature_facts import SingleFeature
+from fairenum.document.feature_facts import NEARLY_ALL, Screening, SingleFeature
 from fairenum.document.flip_facts import FlippedColumn
 from fairenum.document.header import CutBy, Spending
 from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
@@ -52,8 +52,10 @@ from fairenum.document.models import AuditedModel, MarginTies
 from fairenum.document.reading import Cutoff
 from fairenum.document.remark_words import remark_sentence
 from fairenum.document.table_facts import Regrouped
+from fairenum.document.telling_names import is_protected, looks_swapped
 from fairenum.document.terms import RATES, RemarkKind, Verdict
 from fairenum.document.training import SolverLapse
+from fairenum.document.value import Estimate
 from fairenum.document.words import (
     GAP_NAMES,
     LONGEST,
@@ -77,6 +79,7 @@ NOTABLE_DIFFERENCE = 0.1  # of selection rates: group sizes should be large enou
 NOTABLE_MISS = 0.01  # distance from the share that models are to select
 REFERENCE_AGREES = 1e-9
 TELLING_SHARE = 0.5  # smallest effective number of rows, as a share of the rows of the holdout, without a caution
+CHANCE = 0.5  # AUC, and balanced accuracy, of decisions that have nothing to do with the label
 NARROW = 1e-9  # an interval of biases of at most this width is a single number
 NAMED = 3  # columns, features or groups that a sentence names at most
 UNMOVED = Moved(0.0, 0.0)
@@ -190,6 +193,129 @@ def _constant_decisions(document: MeasureDocument, caution: MeasureCaution) -> s
     return (
         f"{decisions_title(_whose(document, caution), document)} decides all rows alike, so there is no gap to measure"
     )
+
+
+def _score_auc(document: JudgedDocument) -> Estimate:
+    """Return the AUC of the score of the model in use, or of the measured score; empty without a score or a label."""
+    scored = document.incumbent if isinstance(document, AuditDocument) else document.score
+    return scored.auc if scored else Estimate()
+
+
+def _other_way(document: JudgedDocument, _caution: AnyCaution) -> str:
+    name, is_lower = "lower_is_better", False
+    if isinstance(document, AuditDocument):
+        name, is_lower = f"incumbent_{name}", bool(document.incumbent and document.incumbent.is_lower_better)
+        is_asked = document.config.reading.incumbent_lower_is_better
+    else:
+        is_lower = is_asked = document.config.lower_is_better
+    if is_lower and not is_asked:
+        return "check which class the score of the model stands for"
+    how = "leave out" if is_lower else "if lower scores are favourable, say so with"
+    return f"{how} {name}=True (--lower-is-better)"
+
+
+@shared("reversed_score", when=lambda document, _: _is_below_chance(_score_auc(document)), remedy=_other_way)
+def _reversed_score(document: JudgedDocument, _caution: AnyCaution) -> str:
+    whose = "the score of the model in use" if isinstance(document, AuditDocument) else "the score"
+    found = f"AUC {_with_limits(_score_auc(document))}, where 0.5 is chance"
+    return f"{whose} ranks the wrong way round: rows with a favourable label score lower than the others ({found})"
+
+
+def _is_below_chance(found: Estimate) -> bool:
+    return found.high is not None and found.high < CHANCE
+
+
+def _with_limits(found: Estimate) -> str:
+    return f"{share(found.value)} [{share(found.low)}, {share(found.high)}]"
+
+
+def _each_given(document: JudgedDocument) -> Iterable[Subject]:
+    return each_decision(document) if isinstance(document, MeasureDocument) else [{}]
+
+
+def _agreement(document: JudgedDocument, caution: AnyCaution) -> Estimate:
+    """Return the balanced accuracy of decisions that were given; empty where they were made from a score."""
+    if isinstance(document, MeasureDocument):
+        found = _whose(document, cast(MeasureCaution, caution))
+        return found.balanced_accuracy if found.how == "column" else Estimate()
+    incumbent = document.incumbent
+    return incumbent.balanced_agreement if incumbent and incumbent.cutoff is None else Estimate()
+
+
+class _Values(NamedTuple):
+    """The two values of a label or of decisions, and the option that names the favourable one."""
+
+    column: str
+    option: str
+    favourable: str | None
+    unfavourable: str | None
+
+    @property
+    def other(self) -> str:
+        """The option that names the other value as the favourable one."""
+        value = str(self.unfavourable)
+        return option(self.option, value, self.option.replace("_", "-"), value)
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether the favourable value sounds like the unfavourable one."""
+        return bool(
+            self.favourable and self.unfavourable and looks_swapped(self.column, self.favourable, self.unfavourable)
+        )
+
+
+def _values(document: JudgedDocument) -> list[_Values]:
+    """Return the values of the label and of given decisions; decisions with the label's values are not repeated."""
+    table = document.dataset
+    found = [_Values(table.label, "favourable", table.favourable, table.unfavourable)] if table.label else []
+    if isinstance(document, MeasureDocument):
+        given = [one for one in document.decisions if one.how == "column"]
+        found += [_Values(one.name, "decision_favourable", one.favourable, one.unfavourable) for one in given]
+    elif tool := document.incumbent:
+        name = table.label if tool.source == "model" else tool.name
+        found.append(_Values(str(name), "incumbent_favourable", tool.favourable, tool.unfavourable))
+    own = (table.favourable, table.unfavourable)
+    return [one for one in found if one.option == "favourable" or (one.favourable, one.unfavourable) != own]
+
+
+def _other_values(document: JudgedDocument, caution: AnyCaution) -> str:
+    found = [one for one in _values(document) if one.favourable and one.unfavourable]
+    if isinstance(document, MeasureDocument):
+        own = _whose(document, cast(MeasureCaution, caution)).name
+        found = [one for one in found if one.option == "favourable" or one.column == own]
+    ways = [one.other for one in found]
+    return f"if a favourable value was mistaken for the other, give {' or '.join(ways)}" if ways else ""
+
+
+@shared(
+    "reversed_decisions",
+    about=_each_given,
+    when=lambda document, caution: _is_below_chance(_agreement(document, caution)),
+    remedy=_other_values,
+)
+def _reversed_decisions(document: JudgedDocument, caution: AnyCaution) -> str:
+    who = "the model in use"
+    if isinstance(document, MeasureDocument):
+        who = decisions_title(_whose(document, cast(MeasureCaution, caution)), document)
+    found = f"balanced accuracy {_with_limits(_agreement(document, caution))}"
+    return f"{who} agrees with the label {_name(str(document.dataset.label))} less often than chance would ({found})"
+
+
+def _swapped(document: JudgedDocument) -> list[_Values]:
+    return [one for one in _values(document) if one.is_swapped][:NAMED]
+
+
+@shared(
+    "swapped_favourable",
+    when=lambda document, _: bool(_swapped(document)),
+    remedy=lambda document, _: f"if not, give {' and '.join(one.other for one in _swapped(document))}",
+)
+def _swapped_favourable(document: JudgedDocument, _caution: AnyCaution) -> str:
+    found = sentence_list(
+        f"{one.favourable!r} counts as favourable in {_name(one.column)} and {one.unfavourable!r} as unfavourable"
+        for one in _swapped(document)
+    )
+    return f"{found}: check that this is meant"
 
 
 @measured(
@@ -308,7 +434,7 @@ def _moved_selection(document: AuditDocument, _caution: Caution) -> str:
 @audited(
     "lost_balance",
     when=lambda document, _: bool(balance_lost(document)),
-    remedy="performance='balanced_accuracy' (--performance balanced_accuracy) limits that loss",
+    remedy=lambda document, _: _limited_loss(document),
 )
 def _lost_balance(document: AuditDocument, _caution: Caution) -> str:
     moved = balance_lost(document) or UNMOVED
@@ -316,6 +442,14 @@ def _lost_balance(document: AuditDocument, _caution: Caution) -> str:
         f"balanced accuracy changes by {signed(moved.change)} on the holdout, from {share(moved.first)} to "
         f"{share(moved.selected)}"
     )
+
+
+def _limited_loss(document: AuditDocument) -> str:
+    tolerances = document.selection.tolerances
+    if tolerances.performance != "balanced_accuracy":
+        return "performance='balanced_accuracy' (--performance balanced_accuracy) limits that loss"
+    drop = tolerances.max_performance_drop
+    return f"a max_performance_drop (--max-performance-drop) below {drop:g} allows less of it on the selection split"
 
 
 def _has_other_rate(document: AuditDocument, _caution: Caution) -> bool:
@@ -597,12 +731,20 @@ def _uneven_weights(document: AuditDocument, caution: Caution) -> str:
     )
 
 
+def _hits(one: SingleFeature, found: Screening) -> str:
+    if one.auc >= NEARLY_ALL or not found.is_right_too_often(one):
+        return ""
+    return f", right for {percent(one.accuracy)} of rows where a guess is for {percent(found.commoner)}"
+
+
 @audited("leak", when=lambda document, _: bool(document.screening and document.screening.other_leaks))
 def _leak(document: AuditDocument, _caution: Caution) -> str:
     if (found := document.screening) is None:
         return ""
     named = found.other_leaks[:NAMED]
-    alone = [f"{_name(one.feature)} alone predicts the label with AUC {share(one.auc)}" for one in named]
+    alone = [
+        f"{_name(one.feature)} alone predicts the label with AUC {share(one.auc)}{_hits(one, found)}" for one in named
+    ]
     they, them = ("it is", "it") if len(named) == 1 else ("they are", "them")
     return (
         f"{sentence_list(alone)}, model 1 with AUC {share(found.model_auc)}: check that {they} known before "
@@ -642,6 +784,45 @@ def _proxy(document: AuditDocument, caution: Caution) -> str:
     listed = sentence_list(f"{_name(one.feature)} (AUC {share(one.auc)})" for one in copies)
     verb = "is nearly a copy" if len(copies) == 1 else "are nearly copies"
     return f"{listed} {verb} of the sensitive column {short(str(caution.column))!r}"
+
+
+def _tells(document: AuditDocument) -> list[tuple[str, SingleFeature]]:
+    """Return features that alone tell groups apart and are no copies, with the sensitive column, strongest first."""
+    columns = document.screening.columns if document.screening else ()
+    found = [(column.column, one) for column in columns for one in column.proxies]
+    return sorted(found, key=lambda tell: -tell[1].auc)
+
+
+def _without_tells(document: AuditDocument, _caution: Caution) -> str:
+    names = dict.fromkeys(one.feature for _, one in _tells(document)[:NAMED])
+    return f"{without(*names)} shows what models can do without {'it' if len(names) == 1 else 'them'}"
+
+
+@audited("partial_proxy", when=lambda document, _: bool(_tells(document)), remedy=_without_tells)
+def _partial_proxy(document: AuditDocument, _caution: Caution) -> str:
+    found = _tells(document)
+    named = [f"{_name(one.feature)} ({short(column)}, AUC {share(one.auc)})" for column, one in found[:NAMED]]
+    more = [f"{len(found) - NAMED} more"] if len(found) > NAMED else []
+    return f"by these features models can tell sensitive groups apart: {sentence_list([*named, *more])}"
+
+
+def _protected(document: AuditDocument) -> list[str]:
+    """Return the names of features that are protected characteristics and not compared as sensitive columns."""
+    table = document.dataset
+    aside = {*table.sensitive_columns, *table.dropped}
+    return [one.name for one in table.features if one.name not in aside and is_protected(one.name)]
+
+
+def _measured_or_left_out(document: AuditDocument, _caution: Caution) -> str:
+    names = _protected(document)
+    return f"name {'it' if len(names) == 1 else 'them'} as sensitive (--sensitive), too, or {_leave_out(names)}"
+
+
+@audited("protected_features", when=lambda document, _: bool(_protected(document)), remedy=_measured_or_left_out)
+def _protected_features(document: AuditDocument, _caution: Caution) -> str:
+    names = _protected(document)
+    what = "a protected characteristic" if len(names) == 1 else "protected characteristics"
+    return f"the models learn from {quoted(names)}, by name {what}, and no gap by that is measured"
 
 
 @audited("sensitive_features", when=lambda document, _: document.config.reading.use_sensitive)

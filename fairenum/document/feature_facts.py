@@ -171,6 +171,9 @@ class Flips(Value, frozen=True):
 GOOD_MODEL = 0.7  # least AUC at which model 1 is clearly better than chance
 MOST_OF_LIFT = 0.95  # share of model 1's lift over chance that one feature reaches
 SAME_DECISIONS = 0.99  # least agreement with model 1 at which a feature counts as reproducing its decisions
+NEARLY_ALL = 0.95  # least AUC at which a feature counts as knowing the label, however good model 1 is
+MOST_MISTAKES = 0.8  # or the share of the mistakes of always guessing the commoner label that it avoids
+PROXY = 0.7  # least AUC at which a feature counts as telling the groups of a sensitive column apart
 NEAR_COPY = 0.95  # least AUC at which a feature that predicts the groups counts as nearly a copy of the column
 
 
@@ -181,10 +184,16 @@ class SingleFeature(Value, frozen=True):
     ----------
     auc
         Area under the ROC curve on the selection split, of a prediction learned on the training rows; 0.5 is chance.
+    low
+        Lower limit of the AUC, with 95 % confidence for all features together; null in older runs.
+    accuracy
+        Share of these rows whose label it predicts; null where groups are predicted, and in older runs.
     """
 
     feature: str
     auc: float
+    low: float | None = None
+    accuracy: float | None = None
 
 
 class Lookalike(Value, frozen=True):
@@ -225,6 +234,11 @@ class ScreenedColumn(Value, frozen=True):
         """Names of the features that alone predict the groups almost perfectly, as a copy of the column would."""
         return [one.feature for one in self.features if one.auc >= NEAR_COPY]
 
+    @property
+    def proxies(self) -> list[SingleFeature]:
+        """The features that alone tell the groups apart, beyond chance, but are no copies of the column."""
+        return [one for one in self.features if PROXY <= one.auc < NEAR_COPY and (one.low or 0.0) > 0.5]
+
 
 class Screening(Value, frozen=True):
     """How well single features predict the label, the decisions of model 1, and the groups.
@@ -241,6 +255,8 @@ class Screening(Value, frozen=True):
         The features that alone reproduce the decisions of model 1.
     columns
         How well features predict the groups, for each sensitive column.
+    commoner
+        Share of these rows with the commoner label; null in older runs.
     """
 
     rows: int
@@ -248,14 +264,21 @@ class Screening(Value, frozen=True):
     features: tuple[SingleFeature, ...]
     lookalikes: tuple[Lookalike, ...]
     columns: tuple[ScreenedColumn, ...]
+    commoner: float | None = None
 
     @property
     def leaks(self) -> list[SingleFeature]:
-        """The features that alone predict the label nearly as well as model 1; none if model 1 predicts badly."""
-        if self.model_auc is None or self.model_auc < GOOD_MODEL:
-            return []
-        bar = 0.5 + MOST_OF_LIFT * (self.model_auc - 0.5)
-        return [one for one in self.features if one.auc >= bar]
+        """The features that alone predict the label nearly perfectly, or nearly as well as a model 1 that is good."""
+        model_auc = self.model_auc or 0.0
+        lift = MOST_OF_LIFT * (model_auc - 0.5) if model_auc >= GOOD_MODEL else 0.5
+        bar = min(0.5 + lift, NEARLY_ALL)
+        return [one for one in self.features if one.auc >= bar or self.is_right_too_often(one)]
+
+    def is_right_too_often(self, one: SingleFeature) -> bool:
+        """Tell whether a feature avoids most mistakes of a guess, which a rare label allows at a moderate AUC."""
+        if one.accuracy is None or self.commoner is None:
+            return False
+        return 1.0 - one.accuracy <= (1.0 - MOST_MISTAKES) * (1.0 - self.commoner)
 
     @property
     def other_leaks(self) -> list[SingleFeature]:
@@ -265,5 +288,5 @@ class Screening(Value, frozen=True):
 
     @property
     def has_findings(self) -> bool:
-        """Whether a feature nearly gives away the label, the decisions of model 1 or a sensitive column."""
-        return bool(self.leaks or self.lookalikes or any(column.copies for column in self.columns))
+        """Whether a feature gives away the label, the decisions of model 1 or a sensitive column."""
+        return bool(self.leaks or self.lookalikes or any(column.copies or column.proxies for column in self.columns))

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fairenum.document.scores import BaselineScores, SplitScores
 from fairenum.document.terms import ListingEnd, Obstacle, Origin, TiltedEnd, TiltRate
-from fairenum.document.value import Parts, Value
+from fairenum.document.value import Estimate, Parts, Value
 
 
 class TiltedRun(Value, frozen=True):
@@ -77,6 +77,11 @@ class Incumbent(Value, frozen=True):
         Number of rows of the table without a decision, which are not part of the audit.
     agreement
         Share of all rows of the audit whose decision equals the label.
+    balanced_agreement
+        Mean of this share over the two labels, with an interval; 0.5 is chance. Null in older runs.
+    auc
+        Area under the ROC curve of its score on all rows of the audit, with higher scores favourable unless
+        is_lower_better; null without a score, and in older runs.
     predictions_changed
         Rows that the model in use decides differently from model 1, by split.
     is_constant
@@ -98,6 +103,8 @@ class Incumbent(Value, frozen=True):
     is_lower_better: bool = False
     undecided: int = 0
     copies: tuple[str, ...] = ()
+    balanced_agreement: Estimate = Estimate()
+    auc: Estimate = Estimate()
 
     @property
     def rank(self) -> int:

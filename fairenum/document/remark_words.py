@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fairenum.document.table_facts import Remark
 from fairenum.document.terms import RemarkKind
 from fairenum.document.words import LONGEST
-from fairenum.runtime.formatting import shortened
+from fairenum.runtime.formatting import counted, shortened
 from fairenum.runtime.hints import as_categories, option, quoted, without
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -30,6 +30,10 @@ SENTENCES: Mapping[RemarkKind, str] = {
     "written_numbers": "read as numbers: {written}; if they are codes, take them for texts with {categories}",
     "code_numbers": "numbers that are named like codes were read as numbers: {different}; take them for values without "
     "an order with {categories}",
+    "missing_marks": "texts among numbers were read as missing: {marked}; if they mean a number, such as 0, write it; "
+    "if they are values of their own, read the column as texts with {categories}",
+    "member_column": "{different} {members} with several rows each, which a random split tears apart, and intervals "
+    "take for independent; keep rows of one value together with {group}, which also keeps models from learning from it",
 }
 
 
@@ -59,6 +63,9 @@ def _phrases(remarks: Sequence[Remark]) -> dict[str, object]:
         "written": _with_details(remarks, lambda remark: f"written as {remark.detail}"),
         "categories": as_categories(*names),
         "drop": without(*names),
+        "marked": _with_details(remarks, lambda remark: f"{counted(remark.count, 'cell')}: {remark.detail}"),
+        "members": "looks like persons, firms or officers" if is_one else "look like persons, firms or officers",
+        "group": option("group_column", names[0] if names else "", "group-column", names[0] if names else ""),
         "look": "looks like an identifier" if is_one else "look like identifiers",
         "them": "it" if is_one else "them",
     }

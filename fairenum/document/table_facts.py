@@ -23,7 +23,8 @@ class Remark(Value, frozen=True):
         A text that the sentence about the remark contains, such as the way numbers are written, the only value of a
         column or the separator. Never the value of a single row.
     count
-        Number of different values of the column; 0 if the kind of remark does not mention it.
+        Number of different values of the column, or for ``missing_marks`` of its cells that were read as missing; 0 if
+        the kind of remark mentions no number.
     """
 
     kind: RemarkKind

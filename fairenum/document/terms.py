@@ -87,6 +87,8 @@ RemarkKind = Literal[
     "identifier_number",
     "written_numbers",
     "code_numbers",
+    "missing_marks",
+    "member_column",
 ]
 # Status of a guardrail on the holdout.
 GuardStatus = Literal["holds", "broken", "open"]

@@ -188,7 +188,7 @@ def _warnings(document: JudgedDocument) -> Rows:
 
 
 SIZES = tuple(name for name in GroupSizes.__struct_fields__ if name not in ("name", "holdout_weights"))
-SCREENED = ("tells", "column", "feature", "measure", "value")
+SCREENED = ("tells", "column", "feature", "measure", "value", "low")
 
 
 def _features(document: AuditDocument) -> Rows:
@@ -221,15 +221,17 @@ def _screening(document: AuditDocument) -> Rows:
 def _screened(document: AuditDocument) -> Iterator[tuple[object, ...]]:
     if (found := document.screening) is None:
         return
-    yield "label", None, None, "auc", found.model_auc
+    yield "label", None, None, "auc", found.model_auc, None
     for one in found.features:
-        yield "label", None, one.feature, "auc", one.auc
+        yield "label", None, one.feature, "auc", one.auc, one.low
+        if one.accuracy is not None:
+            yield "label", None, one.feature, "accuracy", one.accuracy, None
     for alike in found.lookalikes:
-        yield "model 1", None, alike.feature, "agreement", alike.agreement
+        yield "model 1", None, alike.feature, "agreement", alike.agreement, None
     for column in found.columns:
-        yield "group", column.column, None, "auc", column.together
+        yield "group", column.column, None, "auc", column.together, None
         for one in column.features:
-            yield "group", column.column, one.feature, "auc", one.auc
+            yield "group", column.column, one.feature, "auc", one.auc, one.low
 
 
 def _weights(document: AuditDocument) -> Rows:
@@ -274,6 +276,7 @@ INCUMBENT = (
     *("name", "source", "favourable", "unfavourable", "cutoff", "is_lower_better", "has_score", "undecided"),
     *("agreement", "is_constant"),
 )
+AGREEMENT = ("balanced_agreement", "auc")
 OUTCOME = ("p", "shortfall", "detectable", "is_small", "is_compared")
 GROUP = ("group", "n", "selected", "ratio", *OUTCOME)
 RATES = (
@@ -351,7 +354,7 @@ def _incumbent(document: AuditDocument) -> Rows:
     if found := document.incumbent:
         flips = {f"{part}_flips": found.predictions_changed.of(part).rows for part in PARTS}
         compared = {"copies": "; ".join(found.copies), "is_compared_with": document.is_against_incumbent}
-        yield _cells(found, INCUMBENT) | compared | flips
+        yield _cells(found, INCUMBENT) | _estimates(found, AGREEMENT) | compared | flips
 
 
 RANKED = ("scoring_ratio", "difference", "auc")
@@ -393,7 +396,10 @@ def _by_rank(rows: Callable[[MeasuredScore], Rows]) -> Callable[[AuditDocument],
 
 
 SHEETS = {
-    "incumbent": Sheet((*INCUMBENT, "copies", "is_compared_with", *(f"{part}_flips" for part in PARTS)), _incumbent),
+    "incumbent": Sheet(
+        (*INCUMBENT, *_three(*AGREEMENT), "copies", "is_compared_with", *(f"{part}_flips" for part in PARTS)),
+        _incumbent,
+    ),
     "scores": Sheet(("rank", "split", "measure", *LIMITS, *_three("change"), "verdict"), _scores),
     "groups": Sheet(("rank", "column", *GROUP, *_three(*RATES)), _groups),
     "rankings": Sheet(("rank", *RANKING), _by_rank(_rankings)),

@@ -103,8 +103,8 @@ TABLES: Mapping[str, str] = {
     "warnings": "the cautions, by code",
     "features": "the columns that models learn from",
     "group_sizes": "rows by sensitive column, group and split",
-    "screening": "how well each feature alone predicts the label, the decisions of model 1, or the groups; "
-    "a row without a feature is about all of them together",
+    "screening": "how well each feature alone predicts the label, the decisions of model 1, or the groups, "
+    "with the lower limit of an AUC; a row without a feature is about all of them together",
     "weights": "the weights of linear models",
     "effects": "the share of rows that are decided differently when a feature is shuffled, for other kernels",
     "tuning": "the values of C that were tried; empty if C was given",

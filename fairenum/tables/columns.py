@@ -2,7 +2,8 @@
 
 A column is numeric if every cell that is not missing reads as a number, even if it has two different values only:
 0 and 1 are numbers, and True and False read as 1 and 0. A column that is not numeric, or whose pandas dtype is
-``category``, is categorical: it holds texts, without the blanks around them. A missing cell is nan in both kinds.
+``category``, is categorical: it holds texts, without the blanks around them. A missing cell is nan in both kinds; among
+numbers, so is a cell such as "n/a".
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.document.reading import number
+from fairenum.document.table_facts import Remark
 from fairenum.document.terms import DecimalSign
 from fairenum.errors import ColumnUnusable
 from fairenum.runtime.hints import as_categories, option, without
@@ -184,6 +186,17 @@ PLAIN = (str, Real, Decimal, np.bool_)
 PLAIN_KINDS = ("string", "integer", "floating", "mixed-integer-float", "boolean", "empty")  # to pandas
 NUMERIC_KINDS = "biuf"
 MANY_NUMBERS = 10  # a column of words and up to so many numbers is categorical ("1", "2", "3 or more")
+EMPTY_THEM = "correct such cells or, if missing, empty them"
+# Texts that mean a missing number wherever all other cells are numbers, and those that do so among many numbers only,
+# as among few they may be a value of a category.
+SURE_MARKS = frozenset(["n/a", "na", "n.a.", "nan", "null", "#n/a", "<na>", "<null>", "(null)"])
+LIKELY_MARKS = frozenset(
+    (
+        *("-", "--", "---", "–", "—", ".", "..", "?", "??", "nil", "none", "missing", "(missing)", "unknown", "unk"),
+        *("(unknown)", "undefined", "blank", "empty", "no data", "not available", "not applicable", "not known"),
+        *("not given", "not provided", "not reported", "not stated"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,19 +312,69 @@ class Unclear:
     is_about_decimals: bool = False
 
 
-def interpret(series: Series, decimal: DecimalSign | None = None) -> tuple[Column, str] | Unclear:
-    """Return a column of numbers, if all its cells are numbers, or of texts; or else why it can be neither.
+class Interpreted(NamedTuple):
+    """A column of numbers or of texts, and how its numbers were written.
 
-    With the column, return an example of a number in its notation, empty for texts and plain numbers.
+    Attributes
+    ----------
+    sample
+        An example of a number in the notation of the column; empty for texts and plain numbers.
+    marks
+        Number of cells with each text, such as "n/a", that was read as a missing number.
+    """
+
+    column: Column
+    sample: str = ""
+    marks: Mapping[str, int] = {}
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """A remark on the texts that were read as missing numbers, if there are any."""
+        if not self.marks:
+            return ()
+        return (Remark("missing_marks", self.column.name, ", ".join(map(repr, self.marks)), sum(self.marks.values())),)
+
+
+def interpret(series: Series, decimal: DecimalSign | None = None) -> Interpreted | Unclear:
+    """Return a column of numbers, if all its cells are numbers or missing, or of texts; or else why it can be neither.
+
+    Texts such as "n/a" count as missing in a column of numbers.
     """
     import pandas as pd
 
     name = str(series.name)
     if series.dtype.kind in NUMERIC_KINDS:
-        return Column(name, read_only(series.to_numpy(dtype=np.float64, na_value=np.nan, copy=True))), ""
+        return Interpreted(Column(name, read_only(series.to_numpy(dtype=np.float64, na_value=np.nan, copy=True))))
     texts = read_texts(series)
     if isinstance(series.dtype, pd.CategoricalDtype):
-        return Column(name, read_only(texts)), ""
+        return Interpreted(Column(name, read_only(texts)))
+    if (marks := _marks(texts)) and (found := _without_marks(series, texts, marks, decimal)):
+        return found
+    return _interpreted(series, texts, decimal)
+
+
+def _marks(texts: Texts) -> Counter[str]:
+    """Return the texts that may mean a missing number, with the number of their cells, in order."""
+    counts = Counter(texts[~is_missing(texts)].tolist())
+    marks = sorted(text for text in counts if text.casefold() in SURE_MARKS | LIKELY_MARKS)
+    return Counter({mark: counts[mark] for mark in marks})
+
+
+def _without_marks(
+    series: Series, texts: Texts, marks: Counter[str], decimal: DecimalSign | None
+) -> Interpreted | Unclear | None:
+    """Read a column with some texts as missing; return None if its other cells are no numbers, or too few."""
+    others = by_value(texts, lambda text: np.nan if text in marks else text, np.object_)
+    found = _interpreted(series, others, decimal)
+    if isinstance(found, Unclear):
+        return found
+    levels = found.column.levels() if found.column.is_numeric else 0
+    are_sure = all(mark.casefold() in SURE_MARKS for mark in marks)
+    return found._replace(marks=marks) if levels > MANY_NUMBERS or (levels and are_sure) else None
+
+
+def _interpreted(series: Series, texts: Texts, decimal: DecimalSign | None) -> Interpreted | Unclear:
+    name = str(series.name)
     written = understand(Counter(texts[~is_missing(texts)].tolist()), decimal)
     if written.rivals:
         text, one, other = written.rivals
@@ -319,28 +382,34 @@ def interpret(series: Series, decimal: DecimalSign | None = None) -> tuple[Colum
     numbers = by_value(texts, written.values.__getitem__, np.float64)
     strangers = np.flatnonzero(np.isnan(numbers) & ~is_missing(texts))
     if not strangers.size:
-        return Column(name, read_only(numbers)), written.sample
+        return Interpreted(Column(name, read_only(numbers)), written.sample)
     if _has_stray_texts(numbers, strangers):
         where = row_name(series.index, int(strangers[0]))
         return Unclear(name, f"column {name!r} holds numbers, but {texts[strangers[0]]!r} in {where}")
-    return Column(name, read_only(texts)), ""
+    return Interpreted(Column(name, read_only(texts)))
+
+
+def missing_marks(series: Series, decimal: DecimalSign | None = None) -> tuple[Remark, ...]:
+    """Return a remark on the texts of a column of numbers that were read as missing, if there are any."""
+    found = interpret(series, decimal)
+    return () if isinstance(found, Unclear) else found.remarks
 
 
 def read_column(series: Series) -> Column:
     """Read a sensitive column; ambiguous numbers are read as texts, numbers with a few words among them are refused."""
     found = interpret(series)
     if not isinstance(found, Unclear):
-        return found[0]
+        return found.column
     if found.is_about_decimals:
         return Column(found.column, read_only(read_texts(series)))
-    raise ColumnUnusable(f"{found.problem}; correct or empty such cells, or choose another column")
+    raise ColumnUnusable(f"{found.problem}; {EMPTY_THEM}, or choose another column")
 
 
 def unclear(columns: Sequence[Unclear]) -> ColumnUnusable:
     """Return one error about all columns that can be read neither as numbers nor as texts, with advice."""
     advice = []
     if any(not column.is_about_decimals for column in columns):
-        advice.append("correct or empty such cells")
+        advice.append(EMPTY_THEM)
     if any(column.is_about_decimals for column in columns):
         point, comma = (option("decimal", sign, "decimal", sign) for sign in ("point", "comma"))
         advice.append(f"say what begins the decimals with {point} or {comma}")

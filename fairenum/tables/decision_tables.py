@@ -26,7 +26,16 @@ from fairenum.errors import (
     TableTooLarge,
 )
 from fairenum.runtime.hints import quoted
-from fairenum.tables.columns import IntArray, Texts, interpret, is_missing, read_only, read_texts
+from fairenum.tables.columns import (
+    IntArray,
+    Interpreted,
+    Texts,
+    interpret,
+    is_missing,
+    missing_marks,
+    read_only,
+    read_texts,
+)
 from fairenum.tables.decisions import DecisionColumn, ScoreColumn, read_decision, read_scores
 from fairenum.tables.groups import Groups, read_groups, with_intersection
 from fairenum.tables.label import Label, meant_value, read_label
@@ -145,6 +154,12 @@ def read_decided(
         left_out={column: int(marks.sum()) for column, marks in lacking.items() if marks.any()},
         undecided=int(is_lacking.sum()),
         regrouped=regrouping.made,
+        remarks=tuple(
+            remark
+            for column in (roles.score, *reading.bands)
+            if column in frame
+            for remark in missing_marks(frame[column], reading.decimal)
+        ),
     )
 
 
@@ -276,7 +291,7 @@ def _counts(frame: pd.DataFrame, selected: str) -> Counts:
 def _whole(series: Series) -> IntArray:
     """Read a column of counts; refuse a cell that is not a whole number from 0 to `MOST_ROWS`."""
     found = interpret(series)
-    numbers = found[0].values if isinstance(found, tuple) and found[0].is_numeric else None
+    numbers = found.column.values if isinstance(found, Interpreted) and found.column.is_numeric else None
     if numbers is None:
         raise ColumnUnusable(f"column {series.name!r} of the counts (--counts) holds texts; a count is a whole number")
     values = numbers.astype(np.float64)
@@ -316,7 +331,8 @@ def load_decided(
     if str(source) in cards:
         return _from_card(cards[str(source)], roles, reading)
     table = read_file(source, reading)
-    return replace(read(table.frame, roles, reading, name=table_name(source)), remarks=table.remarks)
+    found = read(table.frame, roles, reading, name=table_name(source))
+    return replace(found, remarks=(*table.remarks, *found.remarks))
 
 
 def _framed(source: pd.DataFrame | Mapping[str, ArrayLike]) -> pd.DataFrame:

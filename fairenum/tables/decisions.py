@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairenum.document.terms import DecimalSign
 from fairenum.errors import CellInfinite, ColumnUnusable, FavourableUnknown
 from fairenum.runtime.hints import option, quoted
-from fairenum.tables.columns import FloatArray, Texts, Unclear, interpret, read_only, reading_order
+from fairenum.tables.columns import EMPTY_THEM, FloatArray, Texts, Unclear, interpret, read_only, reading_order
 from fairenum.tables.label import Label, meant_value
 from fairenum.tables.naming import rows_named
 
@@ -65,9 +65,10 @@ def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling =
     """Return the numbers of a column of scores, NaN for a missing cell; refuse infinite numbers and texts."""
     found = interpret(series, decimal)
     if isinstance(found, Unclear):
-        say = f"say what begins the decimals with {option('decimal', 'point', 'decimal', 'point')}"
-        raise ColumnUnusable(f"score {found.problem}; {say if found.is_about_decimals else 'correct such cells'}")
-    column, _ = found
+        point = option("decimal", "point", "decimal", "point")
+        say = f"say what begins the decimals with {point}" if found.is_about_decimals else EMPTY_THEM
+        raise ColumnUnusable(f"score {found.problem}; {say}")
+    column = found.column
     if not column.is_numeric:
         raise ColumnUnusable(
             f"score column {series.name!r} holds texts, and a score is a number; name decisions with "

@@ -19,6 +19,7 @@ from fairenum.document.terms import DecimalSign
 from fairenum.errors import ColumnUnusable, EmptyTable, FileUnreadable, RaggedTable, WrongDelimiter
 from fairenum.runtime.hints import option
 from fairenum.tables.columns import FloatArray, Texts, is_missing
+from fairenum.tables.headers import refuse_data_as_names
 from fairenum.tables.naming import LINE, refuse_repeated
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def _parsed(
     if names[0] == "" and _are_row_numbers(columns[0]):
         names, columns = names[1:], columns[1:]
         remarks.append(Remark("row_numbers"))
+    refuse_data_as_names(names, columns)
     _check_names(names)
     return _frame(names, columns, lines, decimal), tuple(remarks)
 

@@ -130,7 +130,7 @@ def _cells(series: Series, kind: str, who: str) -> Tensor:
     found = interpret(series)
     if isinstance(found, Unclear):
         raise ColumnUnusable(f"{who} wants numbers, and {found.problem}; correct or empty such cells")
-    column, _ = found
+    column = found.column
     if not column.is_numeric:
         raise ColumnUnusable(
             f"{who} wants numbers in column {series.name!r}, which holds texts; encode them as it does"

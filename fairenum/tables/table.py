@@ -17,6 +17,7 @@ from fairenum.document.keywords import ReadingOptions
 from fairenum.document.reading import MAX_LEVELS, Reading, spelled
 from fairenum.document.received import LARGEST_CELL
 from fairenum.document.table_facts import Regrouped, Remark
+from fairenum.document.telling_names import is_identifier, is_member, is_numbering
 from fairenum.document.terms import RemarkKind
 from fairenum.errors import CellInfinite, ColumnConflict, ColumnMissing, ColumnUnusable, EmptyTable, LabelError
 from fairenum.runtime.hints import did_you_mean, quoted
@@ -30,6 +31,7 @@ from fairenum.tables.columns import (
     first_object,
     interpret,
     is_missing,
+    missing_marks,
     parse_numbers,
     plain_text,
     read_only,
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from fairenum.tables.columns import Series
     from fairenum.tables.naming import Index
 
-ColumnRead = tuple[Column | None, Remark | None]
+ColumnRead = tuple[Column | None, tuple[Remark, ...]]
 MANY_TEXTS = 100  # a column of up to so many different texts is a feature, unless all its texts are different
 ENOUGH = 20  # in a column of fewer values, all different is no sign of identifiers
 NEARLY_ALL = 0.95
@@ -56,7 +58,7 @@ PACKED = 3  # numbers, all different, are identifiers if their range is less tha
 LONG = 1000  # numbers, all different and of equally many digits, are identifiers from this number on
 SENTENCE = 3  # a column is free text if its median cell has at least so many words
 CODE_NAME = re.compile(r"zip|post_?(?:al_?)?code|^plz$|fips|naics|^sic$|(?:^|_|\b)codes?$", re.IGNORECASE)
-ID_NAME = re.compile(r"(?:^|[_\W])(?:id|uuid|guid)$|^index$|^unnamed: \d+$|[a-z]I[Dd]$|^I[Dd]$")
+INDEX_NAME = re.compile(r"^index$|^unnamed: \d+$", re.IGNORECASE)
 DAY = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2}))"
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 NAMED_DAY = rf"(?:\d{{1,2}}[-\s]{MONTH}[-,\s]\s?(?:\d{{4}}|\d{{2}})|{MONTH}\s\d{{1,2}},?\s\d{{4}})"
@@ -78,9 +80,9 @@ def read_features(
         if isinstance(found, Unclear):
             ambiguous.append(found)
             continue
-        column, remark = found
+        column, told = found
         columns += [column] if column else []
-        remarks += [remark] if remark else []
+        remarks += told
     if ambiguous:
         raise unclear(ambiguous)
     return tuple(columns), tuple(remarks)
@@ -92,18 +94,19 @@ def _read(series: Series, reading: Reading) -> ColumnRead | Unclear:
     if series.dtype.kind not in NUMERIC_KINDS and (found_object := first_object(series)):
         cell = found_object[1]
         kind: RemarkKind = "date_column" if isinstance(cell, date) else "object_column"
-        return None, Remark(kind, str(series.name), type(cell).__name__)
+        return None, (Remark(kind, str(series.name), type(cell).__name__),)
     found = interpret(series, reading.decimal)
     if isinstance(found, Unclear):
         return found
-    column, sample = found
+    column = found.column
     if not column.varies():
         return _unless_constant(column)
     if not column.is_numeric:
         remark = _unlearnable(column)
-        return (None, remark) if remark else (column, None)
+        return (None, (remark,)) if remark else (column, ())
     _refuse_infinite(column, series.index)
-    return column, Remark("written_numbers", column.name, sample) if sample else _suspicion(column)
+    about = Remark("written_numbers", column.name, found.sample) if found.sample else _suspicion(column)
+    return column, (*((about,) if about else ()), *found.remarks)
 
 
 def _as_texts(series: Series) -> Texts:
@@ -115,11 +118,11 @@ def _as_texts(series: Series) -> Texts:
 
 def _unless_constant(column: Column) -> ColumnRead:
     if column.varies():
-        return column, None
+        return column, ()
     known = column.values[~is_missing(column.values)]
     if not known.size:
-        return None, Remark("empty_column", column.name)
-    return None, Remark("constant_column", column.name, plain_text(known[0]))
+        return None, (Remark("empty_column", column.name),)
+    return None, (Remark("constant_column", column.name, plain_text(known[0])),)
 
 
 def _refuse_infinite(column: Column, index: Index) -> None:
@@ -161,18 +164,37 @@ def _suspicion(column: Column) -> Remark | None:
 def _are_identifiers(name: str, whole: FloatArray, levels: int) -> bool:
     """Tell whether whole numbers are probably identifiers, by the name of their column or by their values.
 
-    Values are identifiers if they are sorted and hardly any is repeated, or if all are different and either lie in a
-    narrow range or have equally many digits.
+    Values are identifiers if hardly any is repeated and they are sorted or named like a numbering of rows; if so many
+    are different in so narrow a range as no random numbers would be; or if all are different and have equally many
+    digits.
     """
-    if levels < ENOUGH or ID_NAME.search(name):
+    if levels < ENOUGH or INDEX_NAME.search(name) or is_identifier(name):
         return levels >= ENOUGH
     steps, low, high = np.diff(whole), whole.min(), whole.max()
     is_sorted = bool(np.all(steps >= 0) or np.all(steps <= 0))
-    is_packed = high - low < PACKED * levels
-    is_of_one_length = low >= LONG and len(str(int(low))) == len(str(int(high)))
-    return (levels >= NEARLY_ALL * whole.size and is_sorted) or (
-        levels == whole.size and (is_packed or is_of_one_length)
+    are_all_different, are_nearly = levels == whole.size, levels >= NEARLY_ALL * whole.size
+    is_packed = high - low < PACKED * levels and (are_all_different or levels >= MANY_TEXTS)
+    is_of_one_length = are_all_different and low >= LONG and len(str(int(low))) == len(str(int(high)))
+    return are_nearly and (is_sorted or is_packed or is_of_one_length or is_numbering(name))
+
+
+def member_columns(frame: pd.DataFrame, names: Iterable[str]) -> tuple[Remark, ...]:
+    """Return remarks on columns named after persons, firms or officers in which many values have several rows."""
+    named = [(name, frame[name].dropna()) for name in names if is_member(name)]
+    found = [(name, known.size, known.nunique()) for name, known in named if _are_texts_or_whole(known)]
+    return tuple(
+        Remark("member_column", name, count=levels)
+        for name, rows, levels in found
+        if ENOUGH <= levels <= NEARLY_ALL * rows
     )
+
+
+def _are_texts_or_whole(known: Series) -> bool:
+    if known.dtype.kind in "iu":
+        return True
+    if known.dtype.kind == "f":
+        return bool((known == np.floor(known)).all())
+    return known.dtype.kind != "b" and first_object(known) is None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -537,13 +559,14 @@ class Dataset:
         frame, is_whole = frame.iloc[kept], len(kept) == len(frame)
         outcome = read_label(frame[label], favourable)
         withheld = () if reading.use_sensitive else (*sensitive, *withhold)
-        features, remarks = _features(frame, {label, *reading.drop, *reading.aside.values(), *withheld}, reading)
+        taken = {label, *reading.aside.values(), *withheld}
+        features, remarks = _features(frame, {*taken, *reading.drop}, reading)
         return cls(
             name=name,
             features=features,
             label=outcome,
             sensitive=regrouping.columns,
-            remarks=remarks,
+            remarks=_with_further_remarks(remarks, frame, {*taken, *sensitive}, reading),
             max_levels=reading.max_levels,
             regrouped=regrouping.made,
             numbers=None if is_whole else kept,
@@ -577,6 +600,20 @@ def _features(frame: pd.DataFrame, hidden: set[str], reading: Reading) -> tuple[
     if reading.categorical == "ordinal":
         features = tuple(column.ranked() for column in features)
     return features, remarks
+
+
+def _with_further_remarks(
+    remarks: Sequence[Remark], frame: pd.DataFrame, taken: set[str], reading: Reading
+) -> tuple[Remark, ...]:
+    """Return remarks with those on columns besides features: persons or firms, and texts read as missing numbers."""
+    numbers = [column for column in (reading.incumbent_score, *reading.bands) if column is not None]
+    marks = [remark for column in numbers for remark in missing_marks(frame[column], reading.decimal)]
+    if reading.group_column or reading.time_column:
+        return (*remarks, *marks)
+    members = member_columns(frame, [column for column in frame.columns if column not in taken])
+    named = {remark.column for remark in members}
+    others = [one for one in remarks if not (one.kind == "identifier_number" and one.column in named)]
+    return (*others, *marks, *members)
 
 
 def _refuse_parts(

@@ -32,7 +32,9 @@ from fairenum.errors import (
     ReaderMissing,
 )
 from fairenum.runtime.hints import did_you_mean, option, quoted
+from fairenum.tables.columns import plain_text
 from fairenum.tables.delimited import MISSING_MARKS, parse_delimited
+from fairenum.tables.headers import LOOKED_AT, refuse_data_as_names
 from fairenum.tables.naming import LINE, refuse_repeated
 
 if TYPE_CHECKING:
@@ -190,7 +192,11 @@ def read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
             frame = pd.read_excel(book, sheet_name=wanted, keep_default_na=False, na_values=sorted(MISSING_MARKS))
     except (OSError, *BAD_BOOK, *DAMAGED) as error:
         raise FileUnreadable(f"{path.name!r} is no Excel file that can be read ({error}); save it again") from error
-    return _without_blank_rows(frame)
+    frame = _without_blank_rows(frame)
+    first = frame.head(LOOKED_AT).astype(object)
+    cells = [first.iloc[:, place].map(plain_text, na_action="ignore").fillna("") for place in range(first.shape[1])]
+    refuse_data_as_names([plain_text(name) for name in frame.columns], [column.tolist() for column in cells])
+    return frame
 
 
 def _sheet(names: list[str], wanted: str | None) -> str:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from fairenum.auditing.feature_screening import MOST_ROWS, area, chances, screen
+from fairenum.auditing.feature_screening import MOST_ROWS, area, chances, lowest_area, screen
 from fairenum.auditing.preparing import divided
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.feature_facts import Screening
@@ -99,6 +99,51 @@ def test_a_column_that_knows_the_answer_is_a_leak(kind):
     assert found.lookalikes == ()
     assert not any(column.copies for column in found.columns)
     assert division.column == "sex"
+
+
+def test_a_column_that_knows_most_of_a_rare_answer_is_a_leak_where_its_auc_is_moderate():
+    frame, rng = strangers(), np.random.default_rng(1)
+    frame["hired"] = np.where((frame["skill"] > 1.2) & (frame["years"] > 1), "yes", "no")
+    is_hired = frame["hired"] == "yes"
+    frame["letter"] = np.where(is_hired & (rng.random(ROWS) < 0.86), "sent", "none")
+    found, division = screened(frame)
+    (leak,) = [one for one in found.leaks if one.feature == "letter"]
+    rows = division.rows["selection"]
+    right = (frame["letter"] == "sent").iloc[rows] == is_hired.iloc[rows]
+    assert leak.accuracy == pytest.approx(right.mean(), abs=1e-12)
+    assert found.commoner == pytest.approx(1 - is_hired.iloc[rows].mean(), abs=1e-12)
+    assert leak.auc < 0.95 < leak.accuracy
+    assert found.is_right_too_often(leak)
+
+
+def test_a_column_that_tells_groups_apart_is_a_proxy_but_no_copy():
+    frame, rng = strangers(), np.random.default_rng(2)
+    frame["zip"] = rng.integers(100, 160, ROWS) + 30 * (frame["sex"] == "m")
+    found, division = screened(frame)
+    (column,) = found.columns
+    assert [one.feature for one in column.proxies] == ["zip"]
+    assert column.copies == []
+    assert found.has_findings
+    row = division.rows["selection"]
+    assert column.proxies[0].auc == pytest.approx(
+        roc_auc_score(frame["sex"].iloc[row] == "m", frame["zip"].iloc[row]), abs=0.05
+    )
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_lower_limits_hold_for_all_features_together_and_chance_makes_no_proxy(classes):
+    """Of features that know nothing, hardly ever is one called a proxy, however few rows there are."""
+    rng, alarms, tables, features = np.random.default_rng(5), 0, 400, 20
+    for _ in range(tables):
+        kinds = rng.permutation(np.arange(60) % classes)
+        lows, areas = [], []
+        for _ in range(features):
+            scores = rng.random((60, classes))
+            lows.append(lowest_area(kinds, scores, 1 - 0.05 / features))
+            areas.append(area(kinds, scores))
+        alarms += any(low > 0.5 and best >= 0.7 for low, best in zip(lows, areas, strict=True))
+        assert all(low <= best for low, best in zip(lows, areas, strict=True))
+    assert alarms <= 0.05 * tables
 
 
 def test_a_model_that_is_one_column_is_said_to_be_that():

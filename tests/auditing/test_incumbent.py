@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fairlearn.metrics import demographic_parity_difference, equalized_odds_difference
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from support.decisions import PLAN, QUICK, audited, holdout, table
 
 from fairenum import AuditResult, Dataset, audit, select
@@ -33,6 +33,47 @@ def test_row_0_has_the_numbers_of_fairlearn_on_the_holdout(run):
     assert found.selection_rate.value == pytest.approx(decided.mean(), abs=1e-12)
     assert run.document.reference_check.ranks[0] == 0
     assert run.document.reference_check.largest_difference < 1e-12
+
+
+def test_agreement_over_all_rows_is_that_of_scikit_learn(run):
+    frame = table()
+    truth = frame["good"] == "yes"
+    found = run.document.incumbent.balanced_agreement
+    assert found.value == pytest.approx(balanced_accuracy_score(truth, frame["hired"]), abs=1e-12)
+    assert found.low < found.value < found.high
+    assert run.document.incumbent.auc.value is None
+    scored = audited(frame, incumbent_score="points", incumbent_cutoff="50", drop=["hired", "rival"]).document.incumbent
+    assert scored.auc.value == pytest.approx(roc_auc_score(truth, frame["points"]), abs=1e-12)
+    weighted = audited(frame.assign(w=np.arange(600) % 3), incumbent="hired", weight="w").document.incumbent
+    expected = balanced_accuracy_score(truth, frame["hired"], sample_weight=np.arange(600) % 3)
+    assert weighted.balanced_agreement.value == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_score_that_ranks_the_wrong_way_round_is_named_with_the_option_that_turns_it():
+    frame = table().assign(risk=lambda one: 100 - one["points"])
+    options = {"incumbent_score": "risk", "incumbent_cutoff": "50", "drop": ["hired", "rival", "points"]}
+    (words,) = audited(frame, **options).warnings["reversed_score"]
+    assert words.startswith(
+        "the score of the model in use ranks the wrong way round: rows with a favourable label score"
+    )
+    assert words.endswith(
+        "if lower scores are favourable, say so with incumbent_lower_is_better=True (--lower-is-better)"
+    )
+    turned = audited(frame, **options, incumbent_lower_is_better=True).warnings
+    assert not {"reversed_score", "reversed_decisions"} & {*turned}
+    turned = audited(frame.assign(risk=frame["points"]), **options, incumbent_lower_is_better=True).warnings
+    assert turned["reversed_score"][0].endswith("leave out incumbent_lower_is_better=True (--lower-is-better)")
+
+
+def test_decisions_against_the_label_are_named_with_both_favourable_values():
+    frame = table().assign(hired=lambda one: np.where(one["hired"] == 1, "A", "B"))
+    (words,) = audited(frame, incumbent="hired", incumbent_favourable="B").warnings["reversed_decisions"]
+    assert "the model in use agrees with the label 'good' less often than chance would (balanced accuracy 0." in words
+    assert words.endswith(
+        "if a favourable value was mistaken for the other, give favourable='no' (--favourable no) or "
+        "incumbent_favourable='A' (--incumbent-favourable A)"
+    )
+    assert "reversed_decisions" not in audited(frame, incumbent="hired", incumbent_favourable="A").warnings
 
 
 def test_no_machine_learns_from_the_column(run):

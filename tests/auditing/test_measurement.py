@@ -278,6 +278,39 @@ def test_decisions_that_follow_the_label_are_told():
     assert "follows_label" in codes(measure(frame, "copy", "sex", **LABEL))
 
 
+def test_a_score_and_decisions_the_wrong_way_round_are_told_with_the_way_back():
+    frame = decided_frame(400).assign(risk=lambda one: -one["points"], bad=lambda one: 1 - one["hired"])
+    result = measure(frame, ["hired", "bad"], "sex", score="risk", **LABEL)
+    assert codes(result)[:2] == ["reversed_score", "reversed_decisions"]
+    assert [one.decision for one in result.document.warnings if one.code == "reversed_decisions"] == [2]
+    assert result.warnings["reversed_score"][0].endswith("say so with lower_is_better=True (--lower-is-better)")
+    assert result.warnings["reversed_decisions"][0].endswith("decision_favourable='0' (--decision-favourable 0)")
+    turned = measure(frame, "hired", "sex", score="risk", lower_is_better=True, **LABEL)
+    assert not {"reversed_score", "reversed_decisions"} & {*codes(turned)}
+    cut = measure(frame, sensitive="sex", score="risk", cutoff="-50", **LABEL)
+    assert "reversed_decisions" not in codes(cut)  # told of the score
+
+
+def test_favourable_values_that_sound_unfavourable_are_asked_about():
+    frame = decided_frame(300).assign(loan=lambda one: np.where(one["hired"] == 1, "granted", "denied"))
+    told = measure(frame, "loan", "sex", decision_favourable="denied").warnings["swapped_favourable"]
+    assert told == [
+        "'denied' counts as favourable in 'loan' and 'granted' as unfavourable: check that this is meant; if not, give "
+        "decision_favourable='granted' (--decision-favourable granted)"
+    ]
+    assert "swapped_favourable" not in codes(measure(frame, "loan", "sex", decision_favourable="granted"))
+    swapped = measure(frame, "loan", "sex", decision_favourable="granted", label="good", favourable="no")
+    assert swapped.warnings["swapped_favourable"][0].endswith("if not, give favourable='yes' (--favourable yes)")
+
+
+def test_marks_of_missing_scores_are_named_and_their_rows_left_out():
+    frame = decided_frame(300).astype({"points": object})
+    frame.loc[:9, "points"] = "n/a"
+    result = measure(frame, sensitive="sex", score="points", cutoff="50")
+    assert result.document.dataset.undecided == 10
+    assert "'points' (10 cells: 'n/a')" in result.warnings["missing_marks"][0]
+
+
 def test_everybody_selected_is_told_and_makes_no_gap():
     result = measure(decided_frame(100).assign(hired=1), "hired", "sex")
     assert "constant" in codes(result)

@@ -22,9 +22,10 @@ from support.documents import (
 
 from fairenum.document.cautions import caution_texts
 from fairenum.document.choice import Caution
+from fairenum.document.feature_facts import ScreenedColumn, Screening, SingleFeature
 from fairenum.document.models import GuidedRun, MarginTies
 from fairenum.document.remark_words import remark_warnings
-from fairenum.document.table_facts import Regrouped, Remark
+from fairenum.document.table_facts import Feature, Regrouped, Remark
 from fairenum.document.terms import ListingEnd, Obstacle, RemarkKind, Verdict
 from fairenum.document.training import ClassWeights
 from fairenum.document.value import Parts
@@ -80,6 +81,49 @@ def test_weighted_classes_are_told_with_the_reason_and_the_way_back():
     first, *_ = [step for step in steps(audit().but(class_weights=weights)) if "Support vector machines" in step]
     assert "C = 1, times 0.556 for favourable and 5 for unfavourable rows, were enumerated" in first
     assert not [step for step in steps(audit()) if "unfavourable rows" in step]
+
+
+@pytest.mark.parametrize(
+    ("performance", "advice"),
+    [
+        ("accuracy", "performance='balanced_accuracy' (--performance balanced_accuracy) limits that loss"),
+        (
+            "balanced_accuracy",
+            "a max_performance_drop (--max-performance-drop) below 0.02 allows less of it on the selection split",
+        ),
+    ],
+)
+def test_advice_is_not_to_set_what_is_set(performance, advice):
+    document = audit()
+    tolerances = document.selection.tolerances.but(performance=performance, max_performance_drop=0.02)
+    document = document.but(selection=document.selection.but(tolerances=tolerances))
+    assert told(document, "lost_balance").endswith(f"; {advice}")
+
+
+def test_features_that_give_away_are_named_with_their_numbers():
+    found = [SingleFeature("zip", 0.81, 0.7), SingleFeature("job", 0.72, 0.6), SingleFeature("car", 0.71, 0.6)]
+    columns = ScreenedColumn("age", ("a", "b"), 0.9, (*found, SingleFeature("pet", 0.7, 0.6)))
+    rare = SingleFeature("letter", 0.93, 0.9, 0.981)
+    document = audit().but(screening=Screening(100, 0.99, (rare,), (), (columns,), commoner=0.9))
+    assert told(document, "partial_proxy") == (
+        "by these features models can tell sensitive groups apart: 'zip' (age, AUC 0.810), 'job' (age, AUC 0.720), "
+        "'car' (age, AUC 0.710) and 1 more; drop=['zip', 'job', 'car'] (--drop zip --drop job --drop car) shows what "
+        "models can do without them"
+    )
+    assert told(document, "leak").startswith(
+        "'letter' alone predicts the label with AUC 0.930, right for 98.1 % of rows where a guess is for 90.0 %, model "
+        "1 with AUC 0.990: check that it is known"
+    )
+
+
+def test_protected_features_are_named_with_what_to_do():
+    document = audit()
+    features = (*document.dataset.features[:1], *(Feature(name, "numeric", 0) for name in ("sex", "is_married")))
+    assert told(document.but(dataset=document.dataset.but(features=features)), "protected_features") == (
+        "the models learn from 'sex', 'is_married', by name protected characteristics, and no gap by that is measured; "
+        "name them as sensitive (--sensitive), too, or leave them out with drop=['sex', 'is_married'] (--drop sex "
+        "--drop is_married)"
+    )
 
 
 @pytest.mark.parametrize(("stopped", "option"), [("nodes", "max_nodes"), ("time", "max_seconds")])
@@ -181,6 +225,16 @@ REMARKS = {
     Remark("code_numbers", "x", count=60): (
         "numbers that are named like codes were read as numbers: 'x' (60 different); take them for values without an "
         "order with categorical_columns=['x'] (--categorical-column x)"
+    ),
+    Remark("missing_marks", "x", "'n/a', '-'", 12): (
+        "texts among numbers were read as missing: 'x' (12 cells: 'n/a', '-'); if they mean a number, such as 0, write "
+        "it; if they are values of their own, read the column as texts with categorical_columns=['x'] "
+        "(--categorical-column x)"
+    ),
+    Remark("member_column", "officer", count=40): (
+        "'officer' (40 different) looks like persons, firms or officers with several rows each, which a random split "
+        "tears apart, and intervals take for independent; keep rows of one value together with group_column='officer' "
+        "(--group-column officer), which also keeps models from learning from it"
     ),
 }
 

@@ -58,7 +58,11 @@ SUSPICIOUS = {
     "falling numbers": (np.arange(ROWS)[::-1] ** 2, "z", "identifier_number"),
     "numbers of one length": (RNG.choice(np.arange(10**7, 10**8, 9973), ROWS, replace=False), "z", "identifier_number"),
     "sorted, and few repeat": (np.sort(np.r_[np.arange(58) ** 2, 4, 4]), "z", "identifier_number"),
-    "named so": (RNG.permutation(np.arange(ROWS) // 2 * 977), "customer_id", "identifier_number"),
+    "named so": (RNG.permutation(np.arange(ROWS) * 977), "customer_id", "identifier_number"),
+    "named so in one word": (RNG.permutation(np.arange(ROWS) ** 2), "customerid", "identifier_number"),
+    "a numbering by its name": (RNG.permutation(np.r_[np.arange(58) ** 3, 8, 8]), "case_no", "identifier_number"),
+    "a shuffled range with repeats": (RNG.permutation(np.r_[np.arange(120), 7, 9]), "z", "identifier_number"),
+    "members with rows of their own": (RNG.permutation(np.arange(ROWS) // 2 * 977), "customer_id", "member_column"),
     "a code by its name": (np.arange(ROWS) % 7 * 10, "zip_code", "code_numbers"),
     "money": ([f"${n * 1000:,}" for n in range(ROWS)], "z", "written_numbers"),
 }
@@ -119,9 +123,58 @@ def test_a_categorical_column_without_variation_or_of_objects_is_still_none():
         read([[n] for n in range(ROWS)], categorical_columns=["z"])
 
 
+@pytest.mark.parametrize(
+    "mark", ["n/a", "N/A", "na", "null", "-", "?", "none", "None", "missing", "Unknown", "not given"]
+)
+def test_marks_of_missing_numbers_are_read_as_missing_and_named_with_their_number(mark):
+    column, (remark,) = read([*map(str, RNG.normal(size=54).round(3)), *[mark] * 6])
+    assert column.is_numeric
+    assert column.missing == 6
+    assert (remark.kind, remark.column, remark.detail, remark.count) == ("missing_marks", "z", repr(mark), 6)
+
+
+def test_marks_do_not_hide_how_numbers_are_written():
+    column, remarks = read([*[f"${n},000" for n in range(1, 41)], "n/a", "unknown"])
+    assert [(remark.kind, remark.detail) for remark in remarks] == [
+        ("written_numbers", "$1,234"),
+        ("missing_marks", "'n/a', 'unknown'"),
+    ]
+    assert np.nansum(column.values) == 820_000
+    with pytest.raises(
+        errors.ColumnUnusable, match=r"but 'lots' in row 42; correct such cells or, if missing, empty them"
+    ):
+        read([*[f"${n},000" for n in range(1, 41)], "n/a", "lots"])
+
+
+def test_among_few_numbers_only_a_sure_mark_is_missing():
+    column, (remark,) = read(["0", "1", "n/a"] * 20)
+    assert (column.is_numeric, column.missing, remark.count) == (True, 20, 20)
+    column, remarks = read(["0", "1", "unknown"] * 20)
+    assert (column.is_numeric, remarks) == (False, ())
+
+
+def test_marks_in_texts_are_texts():
+    column, remarks = read(["n/a", "none", "some"] * 20)
+    assert (set(column.values.tolist()), remarks) == ({"n/a", "none", "some"}, ())
+
+
+@pytest.mark.parametrize("drop", [(), ("officer",)])
+def test_people_with_several_rows_are_named_even_if_no_model_learns_from_them(drop):
+    cells = np.array([f"o{n}" for n in range(30)])[RNG.integers(0, 30, 300)]
+    _, remarks = read(cells, "officer", drop=drop)
+    assert [(remark.kind, remark.column, remark.count) for remark in remarks] == [("member_column", "officer", 30)]
+    assert read(cells, "officer", group_column="officer")[1] == ()
+    assert read(cells, "colour")[1] == ()
+
+
+@pytest.mark.parametrize("cells", [[f"o{n % 9}" for n in range(ROWS)], RNG.normal(size=ROWS).round(1)])
+def test_few_values_and_measurements_are_no_people(cells):
+    assert read(cells, "officer")[1] == ()
+
+
 def test_words_among_written_numbers_are_named_with_their_row():
-    with pytest.raises(errors.ColumnUnusable, match=r"'z' holds numbers, but 'none' in row 41;"):
-        read([*[f"${n},000" for n in range(1, 41)], "none"])
+    with pytest.raises(errors.ColumnUnusable, match=r"'z' holds numbers, but 'lots' in row 41;"):
+        read([*[f"${n},000" for n in range(1, 41)], "lots"])
 
 
 def test_a_decimal_sign_decides_for_every_column_that_can_follow_it():
