@@ -260,7 +260,7 @@ class AuditResult(Result):
         """Write the pipeline of a model to a skops file.
 
         A model whose status is "candidate" (see `standing`) is written only with ``unconfirmed=True``. The attribute
-        ``standing_`` of the pipeline holds the status.
+        ``standing_`` of the pipeline holds the status, ``reading_`` how `score` reads new tables, as JSON text.
 
         Parameters
         ----------
@@ -273,11 +273,14 @@ class AuditResult(Result):
         """
         from skops.io import dumps
 
+        from fairenum.auditing.scoring import model_reading
+
         rank = self._selected_rank() if rank is None else rank
         pipeline, standing = self.estimator(rank), self.standing(rank)
         if standing == "candidate" and not unconfirmed:
             raise NotProposed(rank, self._doubt(rank))
         pipeline.standing_ = standing
+        pipeline.reading_ = to_json(model_reading(self.live, rank, standing))
         write_atomically(path, dumps(pipeline))
 
     def standing(self, rank: int) -> Literal["proposed", "candidate", "model 1"]:
