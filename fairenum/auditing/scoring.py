@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from fairenum.document.measure_document import ColumnMeasures, MeasureConfig
 from fairenum.document.reading import Reading
 from fairenum.document.scoring import FeatureNews, FeatureReading, ModelReading, ScoredTable
 from fairenum.document.value import Estimate
-from fairenum.errors import ConfigError, ModelFileRefused, ReaderMissing
+from fairenum.errors import ConfigError, ModelFileRefused
 from fairenum.metrics import Decisions, score
 from fairenum.metrics.counts import BitArray, FloatArray, IntArray
 from fairenum.metrics.inference import parity_p_values, signed_differences
@@ -36,7 +35,7 @@ from fairenum.tables.model_reading import NewRows, bin_counts, feature_reading, 
 from fairenum.tables.naming import table_name
 from fairenum.tables.skops_model import load_skops
 from fairenum.tables.table import refuse_unknown_columns, with_plain_names
-from fairenum.tables.table_files import PARQUET, FileTable, list_datasets, read_file
+from fairenum.tables.table_files import FileTable, list_datasets, read_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +138,7 @@ def _refuse_kept(frame: pd.DataFrame, keep: Sequence[str]) -> None:
     for name in keep:
         if name in (ROW, DECISION, SCORE):
             raise ConfigError(f"column {name!r}, named in keep (--keep), is a column of the decisions, too; rename it")
-        if keep.count(name) > 1:  # type: ignore[attr-defined]  # a tuple
+        if keep.count(name) > 1:
             raise ConfigError(f"column {name!r} is named twice in keep (--keep); name it once")
 
 
@@ -255,7 +254,7 @@ def _feature_news(feature: FeatureReading, column: Column, unranked: Sequence[st
         news = FeatureNews(feature.name, missing, **_range(feature, numbers))  # type: ignore[arg-type]
     else:
         seen = Counter(known.tolist())
-        strange = [text for text in known.tolist() if text not in set(feature.levels)] if seen.keys() - {*feature.levels} else []
+        strange = [*Counter({text: seen[text] for text in seen.keys() - {*feature.levels}}).elements()]
         bins = np.array([seen[text] for text in feature.levels], dtype=np.intp)
         news = FeatureNews(feature.name, missing)
     distance, p = _shift((*feature.counts, feature.missing, 0), (*bins.tolist(), missing, len(strange)))
@@ -289,19 +288,3 @@ def _shift(trained: Sequence[int], new: Sequence[int]) -> tuple[float | None, fl
     if joined.shape[1] < 2:
         return distance, None
     return distance, float(stats.chi2_contingency(joined, correction=False).pvalue)
-
-
-def to_parquet(frame: pd.DataFrame) -> bytes:
-    """Return a frame as the content of a Parquet file; refuse if pyarrow is not installed."""
-    try:
-        import pyarrow  # noqa: F401  # pandas' own error would not say how to install it
-    except ImportError as error:
-        raise ReaderMissing("Parquet files need pyarrow; install it with: pip install 'fairenum[parquet]'") from error
-    content = io.BytesIO()
-    frame.to_parquet(content, index=False)
-    return content.getvalue()
-
-
-def is_parquet(path: str | Path) -> bool:
-    """Tell whether a path is that of a Parquet file, by its suffix."""
-    return Path(path).suffix.lower() in PARQUET
