@@ -244,9 +244,13 @@ class AuditResult(Result):
     def estimator(self, rank: int) -> Pipeline:
         """Return the fitted scikit-learn pipeline of the model of a rank: preprocessing and classifier."""
         self.model(rank)
+        return self._models.estimator(rank)
+
+    @property
+    def _models(self) -> RunState:
         if self.live is None:
             raise ResultError("a saved result holds no models, only their scores; run the audit again to export one")
-        return self.live.estimator(rank)
+        return self.live
 
     @property
     def _exporter(self) -> Callable[[str], None] | None:
@@ -281,7 +285,7 @@ class AuditResult(Result):
         if standing == "candidate" and not unconfirmed:
             raise NotProposed(rank, self._doubt(rank))
         pipeline.standing_ = standing
-        pipeline.reading_ = to_json(model_reading(self.live, rank, standing))
+        pipeline.reading_ = to_json(model_reading(self._models, rank, standing))
         write_atomically(path, dumps(pipeline))
 
     def standing(self, rank: int) -> Literal["proposed", "candidate", "model 1"]:

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from fairenum import __version__
 from fairenum.auditing.measurement import ColumnSetting, measured_column
 from fairenum.auditing.run_state import RunState
 from fairenum.auditing.scorecard import overall_estimates
 from fairenum.document.feature_facts import ROUNDING
+from fairenum.document.header import environment
 from fairenum.document.measure_document import ColumnMeasures, MeasureConfig
 from fairenum.document.reading import Reading
 from fairenum.document.scoring import FeatureNews, FeatureReading, ModelReading, ScoredTable
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError, ModelFileRefused
 from fairenum.metrics import Decisions, score
-from fairenum.metrics.counts import BitArray, FloatArray, IntArray
+from fairenum.metrics.counts import BitArray, FloatArray
 from fairenum.metrics.inference import parity_p_values, signed_differences
 from fairenum.metrics.intervals import estimates, plain
 from fairenum.runtime.parallel import one_thread
@@ -56,7 +56,7 @@ def model_reading(state: RunState, rank: int, standing: str) -> ModelReading:
     decided = state.listing.values["holdout"][rank - 1] >= 0.0
     return ModelReading(
         version="1",
-        fairenum=__version__,
+        fairenum=environment().packages["fairenum"],
         table=dataset.name,
         label=dataset.label.column,
         favourable=dataset.label.favourable,
@@ -87,11 +87,13 @@ class ExportedModel:
     def load(cls, path: str | Path) -> ExportedModel:
         """Load an exported model; refuse other files, and models that do not say how they read a table."""
         path = Path(path)
-        if kind_of_file(path) != SKOPS:
+        if path.suffix.lower() != SKOPS:
             raise ModelFileRefused(
-                f"{path.name!r} is no model that fairenum exported, which is a {SKOPS} file; it does not say how its "
-                "columns are read; to measure its decisions, give it to: fairenum audit --incumbent-model"
+                f"{path.name!r} is no {SKOPS} file, as which fairenum exports models, and was not opened; name the "
+                "model first, then the table, and write a model with: fairenum select RUN --data DATA --export "
+                f"model{SKOPS}"
             )
+        kind_of_file(path)
         content = read_content(path)
         pipeline = load_skops(path, content)
         reading = reading_of(pipeline, path.name)

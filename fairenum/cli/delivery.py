@@ -42,9 +42,9 @@ class Delivery:
     """The output options of a command: target files, rules to judge by, and the profile and date of the page.
 
     `json`, `markdown`, `html` and `junit` are paths, where ``-`` is stdout. `profile` names a special arrangement of
-    the page, `day` is its date. `out` is the file of a table of rows, or stdout. `redact` leaves out details of single training rows. `flips_table` is a CSV file of the
-    rows that the selected model decides differently from the model it is compared with. `inputs` are the files that
-    were read, which are never overwritten.
+    the page, `day` is its date. `redact` leaves out details of single training rows. `out` is the file of a table of
+    decided rows, or stdout. `flips_table` is a CSV file of the rows that the selected model decides differently from
+    the model it is compared with. `inputs` are the files that were read, which are never overwritten.
     """
 
     json: str | None = None

@@ -45,7 +45,9 @@ def check_out(context: click.Context, parameter: click.Parameter, target: str) -
     (
         click_option("delimiter", declared(Reading)["delimiter"]),
         click_option("sheet", declared(Reading)["sheet"]),
-        column("--keep", multiple=True, help="Column of DATA to write beside the decisions, such as an id; repeatable."),
+        column(
+            "--keep", multiple=True, help="Column of DATA to write beside the decisions, such as an id; repeatable."
+        ),
     )
 )
 @click.option(

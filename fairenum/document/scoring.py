@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from msgspec import field
+
 from fairenum.document.measure_document import ColumnMeasures
 from fairenum.document.table_facts import Remark
 from fairenum.document.terms import DecimalSign, SmallGroups
@@ -92,7 +94,7 @@ class GroupReading(Value, frozen=True):
     column: str
     cells: CellReading = CellReading()
     bands: tuple[float, ...] = ()
-    groups: dict[str, str] = {}
+    groups: dict[str, str] = field(default_factory=dict)
     missing: str | None = None
 
 
@@ -226,7 +228,7 @@ class ScoredTable(Value, frozen=True):
     confidence: float
     ignored: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
-    strange: dict[str, tuple[str, ...]] = {}
+    strange: dict[str, tuple[str, ...]] = field(default_factory=dict)
     columns: tuple[ColumnMeasures, ...] = ()
     remarks: tuple[Remark, ...] = ()
 

@@ -215,6 +215,9 @@ CODED_KINDS = "iuf"  # numbers whose texts depend on how they were read: 007 bec
 MANY_NUMBERS = 10  # a column of words and up to so many numbers is categorical ("1", "2", "3 or more")
 
 
+PLAIN_CELLS = CellReading()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
     """One column of a table: numbers (float64) or texts (object), nan where a cell is missing.
@@ -229,7 +232,7 @@ class Column:
 
     name: str
     values: NDArray[np.generic] = field(repr=False)
-    cells: CellReading = CellReading()
+    cells: CellReading = PLAIN_CELLS
     ranks: tuple[str, ...] = ()
 
     @property

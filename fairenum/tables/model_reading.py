@@ -79,11 +79,11 @@ def bin_counts(edges: Sequence[float] | FloatArray, numbers: FloatArray) -> IntA
     return np.bincount(np.searchsorted(edges, numbers, side="left"), minlength=len(edges) + 1)
 
 
-def group_readings(
-    frame: pd.DataFrame, columns: Sequence[Groups], reading: Reading
-) -> tuple[GroupReading, ...]:
+def group_readings(frame: pd.DataFrame, columns: Sequence[Groups], reading: Reading) -> tuple[GroupReading, ...]:
     """Return how the cells of each sensitive column of a frame became the groups of its rows."""
-    return tuple(_group_reading(frame[groups.column], groups, reading.bands.get(groups.column, ())) for groups in columns)
+    return tuple(
+        _group_reading(frame[groups.column], groups, reading.bands.get(groups.column, ())) for groups in columns
+    )
 
 
 def _group_reading(series: Series, groups: Groups, bands: Sequence[float]) -> GroupReading:
@@ -272,9 +272,7 @@ def _refuse_missing(frame: pd.DataFrame, names: Sequence[str]) -> None:
         raise ColumnMissing(f"the table lacks the {some} {quoted(lacking)}, which the model reads{hint}")
 
 
-def _feature(
-    series: Series, feature: FeatureReading, decimal: DecimalSign | None
-) -> tuple[Column, list[str]] | Unread:
+def _feature(series: Series, feature: FeatureReading, decimal: DecimalSign | None) -> tuple[Column, list[str]] | Unread:
     if feature.kind == "categorical":
         return Column(feature.name, read_only(texts_in(feature.cells, series))), []
     if not feature.ranks:

@@ -26,7 +26,6 @@ from fairenum.tables.columns import (
     Column,
     FloatArray,
     IntArray,
-    Texts,
     Unclear,
     as_texts,
     coded,
