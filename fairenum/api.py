@@ -362,9 +362,10 @@ class AuditResult(Result):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return all tables by name.
 
-        These are models, incumbent, scores, groups, rankings, cutoffs, calibration, outcomes, disagreement, baselines,
-        ambiguity, ambiguity_curve, flip_prices, strip, guards, left_out, examples, clusters, flips, flipped_groups,
-        range, warnings, features, group_sizes, screening, weights, effects, tuning and splits;
+        These are models, incumbent, incumbent_gaps, incumbent_groups, scores, groups, rankings, cutoffs, calibration,
+        outcomes, disagreement, baselines, ambiguity, ambiguity_curve, flip_prices, strip, guards, left_out, examples,
+        clusters, flips, flipped_groups, range, warnings, features, group_sizes, screening, weights, effects, tuning and
+        splits;
         `fairenum.report.evidence_words.TABLES` describes each.
         """
         from fairenum.evidence.frames import tables

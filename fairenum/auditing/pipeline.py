@@ -11,7 +11,7 @@ from fairenum.auditing.ambiguity_stage import ambiguity_facts, holdout_prices, p
 from fairenum.auditing.candidates import Candidates, with_guards
 from fairenum.auditing.choosing import choose, judge_by_fresh_holdout
 from fairenum.auditing.feature_screening import screen
-from fairenum.auditing.group_tables import shortlist_tables, shortlisted
+from fairenum.auditing.group_tables import incumbent_measures, shortlist_tables, shortlisted
 from fairenum.auditing.listing import Listing, enumerate_models, join_guided, join_tilted, watched_rows
 from fairenum.auditing.mitigations import baselines
 from fairenum.auditing.preparing import Prepared, prepare
@@ -93,6 +93,7 @@ def conclude(
     with schedule.stage("state"):
         shown = shortlisted((incumbent, *models) if incumbent else models, selection)
         found |= shortlist_tables(prepared.table, shown, config)
+        found["incumbent_measures"] = incumbent_measures(prepared.incumbent, division, prepared.table, config)
         found["examples"] = model_facts.examples(division, training, state.listing)
     found |= state.selection_details(selection, sensitive, schedule)
     selection = schedule.optional("weigh", partial(state.with_expected_bias, selection)) or selection
