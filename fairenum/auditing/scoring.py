@@ -28,7 +28,7 @@ from fairenum.metrics.inference import parity_p_values, signed_differences
 from fairenum.metrics.intervals import estimates, plain
 from fairenum.runtime.parallel import one_thread
 from fairenum.tables import Encoding, Groups
-from fairenum.tables.columns import Column, is_missing, plain_text
+from fairenum.tables.columns import NUMERIC_KINDS, Column, is_missing, plain_text
 from fairenum.tables.groups import comparable, with_intersection
 from fairenum.tables.model_answers import SKOPS, blaming, kind_of_file, read_content
 from fairenum.tables.model_reading import NewRows, bin_counts, feature_reading, read_new_rows, reading_of
@@ -156,9 +156,9 @@ def _decided(
 
 def _kept(series: Series) -> object:
     """Return the cells of a column; texts become numbers only if each is written as the number would be."""
-    if series.dtype != object:
-        return series.to_numpy()
     cells = series.to_numpy()
+    if series.dtype.kind in NUMERIC_KINDS:
+        return cells
     texts = [cell for cell in cells if isinstance(cell, str)]
     try:
         are_numbers = bool(texts) and all(plain_text(float(text)) == text for text in set(texts))

@@ -41,7 +41,7 @@ def parse_delimited(
     """Return the frame of a delimited text, and remarks on a guessed delimiter and on dropped row numbers.
 
     The first line names the columns. `usual` is the delimiter that the file's suffix suggests; `delimiter` and
-    `decimal` are those that the user named, if any. All cells stay texts unless `is_typed`.
+    `decimal` are those that the user named, if any. Unless `is_typed`, all cells stay texts, "NA" among them.
     """
     with _without_garbage_collection():
         return _parsed(text, usual, delimiter, partial(_typed, decimal=decimal) if is_typed else _texts)
@@ -225,11 +225,11 @@ def _typed(cells: Sequence[str], decimal: DecimalSign | None) -> NDArray[np.gene
 
 
 def _texts(cells: Sequence[str]) -> NDArray[np.generic]:
-    """Return the cells of one column as texts, nan where a cell is missing."""
+    """Return the cells of one column as texts, nan where a cell is empty."""
     import pandas as pd
 
     codes, different = pd.factorize(np.array(cells, dtype=object))
-    return np.array([_plain_cell(cell) for cell in different], dtype=object)[codes]
+    return np.array([cell.strip() or np.nan for cell in different], dtype=object)[codes]
 
 
 def _plain_numbers(cells: Sequence[str]) -> FloatArray | None:

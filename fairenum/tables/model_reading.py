@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -43,6 +43,7 @@ from fairenum.tables.columns import (
     reading_order,
     sample_of,
 )
+from fairenum.tables.delimited import MISSING_MARKS
 from fairenum.tables.groups import MISSING, Groups, cut_into_bands
 from fairenum.tables.naming import row_name, unlike
 
@@ -152,17 +153,20 @@ def _blocks(model: object) -> list[tuple[str, object, list[str]]]:
     return [block for block in found if block[1] != "drop"]
 
 
-def texts_in(cells: CellReading, series: Series) -> Texts:
-    """Return the cells of a new series as the texts that the audit would have read."""
-    texts = as_texts(series)
-    if not cells.is_coded or series.dtype.kind in CODED_KINDS:
-        return texts
+def texts_in(cells: CellReading, series: Series, known: Container[str]) -> Texts:
+    """Return the cells of a new series as the texts that the audit would have read.
 
-    def decoded(text: str) -> str:
-        value = number(text)
+    A mark such as "NA" is missing, unless it is among the texts that the audit had (`known`).
+    """
+    is_number = cells.is_coded and series.dtype.kind not in CODED_KINDS
+
+    def read(text: str) -> object:
+        if text in MISSING_MARKS and text not in known:
+            return np.nan
+        value = number(text) if is_number else np.nan
         return text if np.isnan(value) else plain_text(value)
 
-    return by_value(texts, decoded, np.object_)
+    return by_value(as_texts(series), read, np.object_)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,7 +193,7 @@ def numbers_in(cells: CellReading, series: Series, decimal: DecimalSign | None) 
     if series.dtype.kind in NUMERIC_KINDS:
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
-        texts = as_texts(series)
+        texts = texts_in(cells, series, ())
         numbers = by_value(texts, lambda text: _number(text, cells.notation, decimal), np.float64)
         wrong = np.flatnonzero(np.isnan(numbers) & ~is_missing(texts))
         if wrong.size:
@@ -274,11 +278,11 @@ def _refuse_missing(frame: pd.DataFrame, names: Sequence[str]) -> None:
 
 def _feature(series: Series, feature: FeatureReading, decimal: DecimalSign | None) -> tuple[Column, list[str]] | Unread:
     if feature.kind == "categorical":
-        return Column(feature.name, read_only(texts_in(feature.cells, series))), []
+        return Column(feature.name, read_only(texts_in(feature.cells, series, {*feature.levels}))), []
     if not feature.ranks:
         numbers = numbers_in(feature.cells, series, decimal)
         return numbers if isinstance(numbers, Unread) else (Column(feature.name, read_only(numbers)), [])
-    texts = texts_in(feature.cells, series)
+    texts = texts_in(feature.cells, series, {*feature.ranks})
     places = {text: float(place) for place, text in enumerate(feature.ranks)}
     ranked = by_value(texts, lambda text: places.get(text, np.nan), np.float64)
     unknown = texts[np.isnan(ranked) & ~is_missing(texts)]
@@ -296,7 +300,7 @@ def _new_groups(
         bands, codes = cut_into_bands(numbers, reading.bands)
         texts = np.array([*bands, np.nan], dtype=object)[codes]
     else:
-        texts = texts_in(reading.cells, series)
+        texts = texts_in(reading.cells, series, reading.groups)
     known = list(dict.fromkeys(reading.groups.values()))
     missing: NDArray[np.bool_] = is_missing(texts)
     new = sorted({str(text) for text in texts[~missing]} - {*reading.groups, *known}, key=reading_order)

@@ -68,7 +68,9 @@ def test_it_is_what_a_measurement_of_the_same_rows_says(result, frame):
 def test_a_group_that_is_small_in_the_holdout_alone_is_compared(result, frame):
     decided = frame.dropna(subset=["hired"])
     assert (holdout(result, frame)["race"] == "c").sum() < 30 <= (decided["race"] == "c").sum()
-    own = {group.group: group.is_compared for group in result.document.incumbent_measures.of_column("race").impact.groups}
+    own = {
+        group.group: group.is_compared for group in result.document.incumbent_measures.of_column("race").impact.groups
+    }
     assert own == {name: bool(count >= 30) for name, count in decided.groupby("race").size().items()}
 
 

@@ -150,9 +150,9 @@ def test_a_bias_audit_begins_with_the_model_in_use_on_all_rows(result, rows, fra
     names = ["the model in use (tool)", *(f"model {rank}" for rank in result.document.selection.shortlist)]
     assert [one.title for one in tables] == [f"By sex: {name}" for name in names]
     assert ("dates of the data", "2025") in facts.facts
-    for table, of in zip(tables, (frame, rows, rows), strict=False):  # models are on the holdout
+    for shown_table, of in zip(tables, (frame, rows, rows), strict=False):  # models are on the holdout
         counts = of.groupby("sex").size()
-        assert [row[:2] for row in table.rows] == [(name, str(count)) for name, count in counts.items()]
+        assert [row[:2] for row in shown_table.rows] == [(name, str(count)) for name, count in counts.items()]
     lead = shown.sections[0].blocks[0].text
     assert f"about all {len(frame)} rows of table that it decided" in lead
     assert f"about {len(rows)} rows of them: the holdout" in lead
