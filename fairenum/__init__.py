@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairenum.api import AuditResult, MeasureResult, audit, measure, select
+    from fairenum.api import AuditResult, MeasureResult, ScoreResult, audit, measure, score, select
     from fairenum.document.audit_config import AuditConfig
     from fairenum.document.measure_document import MeasureConfig
     from fairenum.document.training import Tolerances
@@ -31,12 +31,14 @@ _HOMES = {
     "Kernel": "svm.problem",
     "MeasureConfig": "document.measure_document",
     "MeasureResult": "api",
+    "ScoreResult": "api",
     "SvmProblem": "svm.problem",
     "Tolerances": "document.training",
     "audit": "api",
     "list_solvers": "solvers.registry",
     "load_dataset": "tables",
     "measure": "api",
+    "score": "api",
     "search_fairest": "enumeration.fairest",
     "select": "api",
     "verify": "evidence.verification",
@@ -53,12 +55,14 @@ __all__ = [
     "Kernel",
     "MeasureConfig",
     "MeasureResult",
+    "ScoreResult",
     "SvmProblem",
     "Tolerances",
     "audit",
     "list_solvers",
     "load_dataset",
     "measure",
+    "score",
     "search_fairest",
     "select",
     "verify",

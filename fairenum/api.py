@@ -1,4 +1,4 @@
-"""The public functions `audit`, `measure` and `select`, and the results that they return."""
+"""The public functions `audit`, `measure`, `score` and `select`, and the results that they return."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from fairenum.auditing.run_state import RunState
     from fairenum.document.person import Person
+    from fairenum.document.scoring import ScoredTable
     from fairenum.document.table_facts import TableFacts
     from fairenum.document.training import Tolerances
     from fairenum.report.rules import Rule
@@ -243,9 +244,13 @@ class AuditResult(Result):
     def estimator(self, rank: int) -> Pipeline:
         """Return the fitted scikit-learn pipeline of the model of a rank: preprocessing and classifier."""
         self.model(rank)
+        return self._models.estimator(rank)
+
+    @property
+    def _models(self) -> RunState:
         if self.live is None:
             raise ResultError("a saved result holds no models, only their scores; run the audit again to export one")
-        return self.live.estimator(rank)
+        return self.live
 
     @property
     def _exporter(self) -> Callable[[str], None] | None:
@@ -260,7 +265,7 @@ class AuditResult(Result):
         """Write the pipeline of a model to a skops file.
 
         A model whose status is "candidate" (see `standing`) is written only with ``unconfirmed=True``. The attribute
-        ``standing_`` of the pipeline holds the status.
+        ``standing_`` of the pipeline holds the status, ``reading_`` how `score` reads new tables, as JSON text.
 
         Parameters
         ----------
@@ -273,11 +278,14 @@ class AuditResult(Result):
         """
         from skops.io import dumps
 
+        from fairenum.auditing.new_decisions import model_reading
+
         rank = self._selected_rank() if rank is None else rank
         pipeline, standing = self.estimator(rank), self.standing(rank)
         if standing == "candidate" and not unconfirmed:
             raise NotProposed(rank, self._doubt(rank))
         pipeline.standing_ = standing
+        pipeline.reading_ = to_json(model_reading(self._models, rank, standing))
         write_atomically(path, dumps(pipeline))
 
     def standing(self, rank: int) -> Literal["proposed", "candidate", "model 1"]:
@@ -354,9 +362,10 @@ class AuditResult(Result):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return all tables by name.
 
-        These are models, incumbent, scores, groups, rankings, cutoffs, calibration, outcomes, disagreement, baselines,
-        ambiguity, ambiguity_curve, flip_prices, strip, guards, left_out, examples, clusters, flips, flipped_groups,
-        range, warnings, features, group_sizes, screening, weights, effects, tuning and splits;
+        These are models, incumbent, incumbent_gaps, incumbent_groups, scores, groups, rankings, cutoffs, calibration,
+        outcomes, disagreement, baselines, ambiguity, ambiguity_curve, flip_prices, strip, guards, left_out, examples,
+        clusters, flips, flipped_groups, range, warnings, features, group_sizes, screening, weights, effects, tuning and
+        splits;
         `fairenum.report.evidence_words.TABLES` describes each.
         """
         from fairenum.evidence.frames import tables
@@ -463,6 +472,80 @@ def select(
         if result.live is None:
             return AuditResult(choose_again(document, tolerances, rank))
         return AuditResult(result.live.choose_again(document, tolerances, rank), result.live)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreResult:
+    """The result of `score`: the decisions of an exported model about the rows of a new table.
+
+    Parameters
+    ----------
+    summary
+        Counts and selection rates, by group if possible, and what the rows have that is new to the model.
+    decisions
+        A frame with a line for each row: its number from 0, the columns that were kept, the decision in the words of
+        the label, and the score, which is favourable from 0 on.
+    """
+
+    summary: ScoredTable
+    decisions: pd.DataFrame = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        from fairenum.render.html import to_notebook
+        from fairenum.report.scored_page import scored_page
+
+        return to_notebook(scored_page(self.summary))
+
+    def to_html(self) -> str:
+        """Return the report as one self-contained HTML page."""
+        from fairenum.render.html import to_html
+        from fairenum.report.scored_page import scored_page
+
+        return to_html(scored_page(self.summary))
+
+    def to_json(self) -> str:
+        """Return the summary as JSON text."""
+        return to_json(self.summary)
+
+    def content(self, path: str | Path) -> bytes:
+        """Return the content of a file of decisions: Parquet if the path ends in .parquet or .pq, else CSV."""
+        from fairenum.evidence.spreadsheet import to_csv, to_parquet
+
+        is_parquet = Path(path).suffix.lower() in (".parquet", ".pq")
+        return to_parquet(self.decisions) if is_parquet else to_csv(self.decisions).encode()
+
+    def save(self, path: str | Path) -> None:
+        """Write the decisions to a CSV or, by its suffix, a Parquet file, completely or not at all."""
+        write_atomically(path, self.content(path))
+
+
+def score(
+    model: str | Path,
+    data: str | Path | pd.DataFrame,
+    *,
+    keep: Names = (),
+    delimiter: str | None = None,
+    sheet: str | None = None,
+) -> ScoreResult:
+    """Decide about the rows of a new table with an exported model, which reads it as the audit read its own.
+
+    Parameters
+    ----------
+    model
+        Path of a skops file that `AuditResult.export`, or ``--export`` of a command, has written.
+    data
+        Path of a table file, name of a bundled dataset, or pandas frame; it has all features of the model.
+    keep
+        Columns of the table to keep beside the decisions, such as an id.
+    delimiter, sheet
+        Separator between the cells of a CSV file, and sheet of a spreadsheet, as in `audit`.
+    """
+    from fairenum.auditing.new_decisions import ExportedModel, score_rows
+    from fairenum.document.reading import Reading
+    from fairenum.tables.naming import listed
+
+    reading = Reading().but(delimiter=delimiter, sheet=sheet)
+    return ScoreResult(*score_rows(ExportedModel.load(model), data, listed(keep), reading))
 
 
 def with_options(config: AuditConfig | None, options: AuditOptions) -> tuple[AuditConfig, object]:

@@ -1,4 +1,4 @@
-"""Counts by group and label from a document, adverse-impact tables made of them, and a check with fairlearn."""
+"""Adverse-impact tables: on the holdout from the counts of a document, and of the model in use on all its rows."""
 
 from __future__ import annotations
 
@@ -9,18 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairenum.auditing.incumbent_rows import IncumbentDecisions
+from fairenum.auditing.measurement import ColumnSetting, measured_column
+from fairenum.auditing.scorecard import overall_estimates
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import ReferenceCheck, Selection
+from fairenum.document.incumbent_measures import IncumbentMeasures
+from fairenum.document.measure_document import MeasureConfig
 from fairenum.document.models import AuditedModel, Incumbent
 from fairenum.document.scores import ColumnScores, GroupTable, SplitScores
 from fairenum.document.table_facts import SensitiveColumn, TableFacts
 from fairenum.document.terms import GAPS, RATIOS, Part
+from fairenum.enumeration.division import Division
 from fairenum.metrics import Confusion, Decisions, Gaps, fairlearn_metrics
 from fairenum.metrics.counts import Design
 from fairenum.metrics.impact_ratios import Headcount, impact_table
 from fairenum.metrics.rates import scored
-from fairenum.svm.problem import FloatArray
+from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.tables import Groups
+from fairenum.tables.groups import MOST_GROUPS
 
 Members = Sequence[AuditedModel | Incumbent]
 
@@ -96,6 +103,60 @@ def _group_table(
         reference=column.reference,
         confidence=config.confidence,
     )
+
+
+def incumbent_measures(
+    found: IncumbentDecisions | None, division: Division, table: TableFacts, config: AuditConfig
+) -> IncumbentMeasures | None:
+    """Return the measures of the model in use on all rows that it decided, as `fairenum measure` has them.
+
+    Rows of weight 0 do not count. Groups are small or not by all rows, so some that are set aside elsewhere are
+    compared here.
+    """
+    if found is None:
+        return None
+    rows, settings = incumbent_settings(division, table, config)
+    labels, weights = division.dataset.y[rows].astype(np.uint8), division.dataset.relative(rows)
+    bits = found.bits[rows]
+    everyone = Decisions(bits[None], labels, Groups.everyone(len(rows)), weights)
+    overall = overall_estimates(everyone, config.confidence)
+    columns = (measured_column(replace(everyone, groups=one.groups), one)[0] for one in settings)
+    return IncumbentMeasures(
+        rows=len(rows),
+        selected=int(bits.sum()),
+        selection_rate=overall["selection_rate"][0],
+        accuracy=overall["accuracy"][0],
+        balanced_accuracy=overall["balanced_accuracy"][0],
+        columns=tuple(one.but(impact=one.impact.but(rank=0)) for one in columns),
+    )
+
+
+def incumbent_settings(
+    division: Division, table: TableFacts, config: AuditConfig, *, lower_is_better: bool = False
+) -> tuple[IntArray, list[ColumnSetting]]:
+    """Return the rows that the model in use decided, those of weight 0 apart, and every sensitive column of them."""
+    weights = division.dataset.weights
+    rows = np.arange(len(division.dataset)) if weights is None else weights.positive
+    measure = MeasureConfig(
+        lower_is_better=lower_is_better,
+        seed=config.seed,
+        confidence=config.confidence,
+        min_group_size=config.min_group_size,
+        small_groups=config.small_groups,
+        replications=config.replications,
+    )
+    return rows, [
+        ColumnSetting(_on_all(groups.take(rows), measure.fewest), number, column.reference, True, measure)
+        for number, (groups, column) in enumerate(zip(division.columns, table.sensitive, strict=True))
+    ]
+
+
+def _on_all(groups: Groups, fewest: int | None) -> Groups:
+    """Return the groups with those set aside that are small among all rows, or as before if too many were left."""
+    if fewest is None:
+        return groups
+    found = groups.setting_aside(fewest, (slice(None),))
+    return found if np.count_nonzero(found.compared) <= MOST_GROUPS else groups
 
 
 def _grouped(column: SensitiveColumn, codes: ArrayLike) -> Groups:

@@ -40,7 +40,7 @@ from fairenum.document.terms import GAPS, Gap, Ratio
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
 from fairenum.metrics import Decisions, Scores, gap_intervals, rate_intervals, score
-from fairenum.metrics.counts import BitArray, FloatArray
+from fairenum.metrics.counts import BitArray, FloatArray, confusion
 from fairenum.metrics.impact_ratios import Headcount, impact_ratios, impact_table, ratio_intervals
 from fairenum.metrics.intervals import estimates, plain
 from fairenum.metrics.operating_point import cut_score
@@ -152,9 +152,15 @@ def measured_column(decisions: Decisions, setting: ColumnSetting) -> list[Column
     found = []
     for number, own in enumerate([_uncompared(first), *others]):
         scores = score(replace(decisions, predictions=decisions.predictions[[number]]))
-        table = impact(number + 1, scores, setting, has_label=setting.has_label)
+        table = impact(number + 1, scores, setting, has_label=setting.has_label, selected=_selected(decisions, number))
         found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), own))
     return found
+
+
+def _selected(decisions: Decisions, number: int) -> FloatArray:
+    """Return the number of selected rows of each group, whatever their weights."""
+    counted = replace(decisions, predictions=decisions.predictions[[number]], weights=None)
+    return np.asarray(confusion(counted).selected[0].sum(-1))
 
 
 def _uncompared(scores: ColumnScores) -> ColumnScores:
@@ -163,10 +169,16 @@ def _uncompared(scores: ColumnScores) -> ColumnScores:
     return scores.but(**{gap: GapEstimate(one.value, one.low, one.high) for gap, one in gaps.items()})
 
 
-def impact(rank: int, scores: Scores, setting: ColumnSetting, *, has_label: bool) -> GroupTable:
-    """Return the adverse-impact table of one set of decisions; `rank` is the number of the set, 0 for a score."""
+def impact(
+    rank: int, scores: Scores, setting: ColumnSetting, *, has_label: bool, selected: FloatArray | None = None
+) -> GroupTable:
+    """Return the adverse-impact table of one set of decisions; `rank` is the number of the set, 0 for a score.
+
+    `selected` has the number of selected rows by group, if rows have weights.
+    """
     groups, config = setting.groups, setting.config
-    heads = Headcount(groups.sizes, scores.counts.selected[0].sum(-1), groups.small(config.min_group_size))
+    chosen = scores.counts.selected[0].sum(-1) if selected is None else selected
+    heads = Headcount(groups.sizes, chosen, groups.small(config.min_group_size))
     return impact_table(
         rank,
         scores,
@@ -194,7 +206,8 @@ def _decided_groups(scores: Scores, table: GroupTable, setting: ColumnSetting) -
     ratios = ratios_to_best(scores, table, confidence)
     if not setting.has_label:
         return tuple(map(GroupMeasures, names, ratios))
-    positives = scores.counts.total[0, :, 1].astype(int).tolist()
+    heads = scores.counts.total if scores.counts.heads is None else scores.counts.heads
+    positives = heads[0, :, 1].astype(int).tolist()
     accuracy = estimates(rate_intervals(scores.counts, "accuracy", confidence)[0])
     return tuple(map(GroupMeasures, names, ratios, positives, accuracy))
 

@@ -12,7 +12,7 @@ from fairenum.auditing.candidates import Candidates, with_guards
 from fairenum.auditing.choosing import choose, judge_by_fresh_holdout, kept_for_lack_of_disparity
 from fairenum.auditing.disparity import disparity as disparity_of
 from fairenum.auditing.feature_screening import screen
-from fairenum.auditing.group_tables import shortlist_tables, shortlisted
+from fairenum.auditing.group_tables import incumbent_measures, shortlist_tables, shortlisted
 from fairenum.auditing.listing import Listing, enumerate_models, join_guided, join_tilted, watched_rows
 from fairenum.auditing.mitigations import baselines
 from fairenum.auditing.preparing import Prepared, prepare
@@ -95,6 +95,7 @@ def conclude(
     with schedule.stage("state"):
         shown = shortlisted((incumbent, *models) if incumbent else models, selection)
         found |= shortlist_tables(prepared.table, shown, config)
+        found["incumbent_measures"] = incumbent_measures(prepared.incumbent, division, prepared.table, config)
         found["examples"] = model_facts.examples(division, training, state.listing)
     found |= state.selection_details(selection, sensitive, schedule)
     selection = schedule.optional("weigh", partial(state.with_expected_bias, selection)) or selection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -19,6 +19,7 @@ from fairenum.auditing import model_facts
 from fairenum.auditing.ambiguity_stage import with_flip_price
 from fairenum.auditing.choosing import selection_again, with_selection
 from fairenum.auditing.explanation import anatomy, explanation, flips
+from fairenum.auditing.group_tables import incumbent_settings
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.measurement import ColumnSetting, measured_score
 from fairenum.auditing.preparing import Prepared
@@ -162,22 +163,30 @@ class RunState(Prepared):
         return details
 
     def _model_scores(self, selection: Selection, sensitive: Sequence[SensitiveColumn]) -> tuple[ModelScore, ...]:
-        """Return the measures of a score on the holdout, for decision values of models and scores of the model in use.
+        """Return the measures of the score of the model in use on all its rows, and of decision values on the holdout.
 
         There are none with weighted rows or without sensitive columns.
         """
         if not sensitive or self.division.holdout.weights is not None:
             return ()
-        has_score = self.incumbent is not None and self.incumbent.answers.scores is not None
-        wanted = ([0] if has_score else []) + (selection.shortlist if self.config.scores else [])
-        return tuple(self._model_score(rank, sensitive) for rank in wanted)
+        wanted = selection.shortlist if self.config.scores else []
+        return (*self._incumbent_score(), *(self._model_score(rank, sensitive) for rank in wanted))
+
+    def _incumbent_score(self) -> Iterator[ModelScore]:
+        """Yield the measures of the score of the model in use, if it has one, on all rows that it scored."""
+        answers = self.incumbent.answers if self.incumbent else None
+        if answers is None or answers.scores is None:
+            return
+        rows, settings = incumbent_settings(
+            self.division, self.table, self.config, lower_is_better=answers.is_lower_better
+        )
+        labels = self.division.dataset.y[rows].astype(np.uint8)
+        yield ModelScore(0, measured_score(answers.name, answers.scores[rows], labels, settings), len(rows))
 
     def _model_score(self, rank: int, sensitive: Sequence[SensitiveColumn]) -> ModelScore:
         rows, place = self.division.rows["holdout"], self.scored_set.ranks.index(rank)
-        answers = self.incumbent.answers if self.incumbent and rank == 0 else None
-        values = (self.scored_set.values if answers else self.scored_set.uncut)("holdout")[place]
+        values = self.scored_set.uncut("holdout")[place]
         config = MeasureConfig(
-            lower_is_better=answers is not None and answers.is_lower_better,
             seed=self.config.seed,
             confidence=self.config.confidence,
             min_group_size=self.config.min_group_size,
@@ -188,7 +197,7 @@ class RunState(Prepared):
             ColumnSetting(groups.take(rows), number, column.reference, True, config)
             for number, (groups, column) in enumerate(zip(self.division.columns, sensitive, strict=True))
         ]
-        name = answers.name if answers else f"decision value of model {rank}"
+        name = f"decision value of model {rank}"
         return ModelScore(rank, measured_score(name, np.asarray(values), self.division.holdout.labels, settings))
 
     def with_flip_price(self, document: AuditDocument, person: Person) -> Person:

@@ -42,9 +42,9 @@ class Delivery:
     """The output options of a command: target files, rules to judge by, and the profile and date of the page.
 
     `json`, `markdown`, `html` and `junit` are paths, where ``-`` is stdout. `profile` names a special arrangement of
-    the page, `day` is its date. `redact` leaves out details of single training rows. `flips_table` is a CSV file of the
-    rows that the selected model decides differently from the model it is compared with. `inputs` are the files that
-    were read, which are never overwritten.
+    the page, `day` is its date. `redact` leaves out details of single training rows. `out` is the file of a table of
+    decided rows, or stdout. `flips_table` is a CSV file of the rows that the selected model decides differently from
+    the model it is compared with. `inputs` are the files that were read, which are never overwritten.
     """
 
     json: str | None = None
@@ -56,6 +56,7 @@ class Delivery:
     day: datetime | None = None
     redact: bool = False
     output: str | None = None
+    out: str | None = None
     export: str | None = None
     flips_table: str | None = None
     tables: str | None = None
@@ -71,7 +72,8 @@ class Delivery:
         taken = set()
         if self.flips_table and self.redact:
             raise click.UsageError("--flips-table lists single rows, which --redact leaves out; give one of them")
-        for path in (*self._places.values(), self.output, self.export, self.flips_table, self.xlsx, self.evidence):
+        files = (self.output, self.out, self.export, self.flips_table, self.xlsx, self.evidence)
+        for path in (*self._places.values(), *files):
             if path is None:
                 continue
             if (place := os.path.realpath(path)) in taken:
@@ -137,15 +139,33 @@ class Delivery:
             click.echo(plain(self._withheld(withheld, dict(files).get("run"), is_fresh=is_fresh)), err=True)
         return _exit_code(judgements, is_partial=document.is_partial, is_withheld=withheld is not None)
 
-    def deliver_page(self, brief: Page, full: Callable[[], Page], json: Callable[[], str] | None = None) -> Exit:
+    def deliver_page(
+        self,
+        brief: Page,
+        full: Callable[[], Page],
+        json: Callable[[], str] | None = None,
+        table: Callable[[str], bytes] | None = None,
+    ) -> Exit:
         """Write and print a page that has no document, and return the exit code.
 
         `brief` is printed and written as Markdown, `full` returns the page for HTML, `json` the same content as JSON.
+        `table` returns the content of the file `out`, given its name; if that is stdout, the page is printed on stderr.
         """
         forms = _forms(brief, full, (), is_partial=False) | ({"json": json} if json else {})
         written = self._rendered(forms)
-        self._print(written, brief, list(self._written(written)), ())
+        files = [*self._table(table), *self._written(written)]
+        self._print(written, brief, files, ())
         return Exit.DONE
+
+    def _table(self, table: Callable[[str], bytes] | None) -> Files:
+        if table is None or self.out is None:
+            return
+        content = table(self.out)
+        if self.out == STDOUT:
+            click.echo(content.decode(), nl=False)
+        else:
+            write_atomically(self.out, content)
+            yield "decisions", self.out
 
     def refuse(self, options: Mapping[str, str], reason: str) -> None:
         """Refuse every option that the user set among `options` (flags by field name), and say why."""
@@ -241,7 +261,7 @@ class Delivery:
 
             from fairenum.render.terminal import print_page
 
-            return print_page(page, Console(), files)
+            return print_page(page, Console(stderr=self.out == STDOUT), files)
         if printed:
             click.echo(written[printed[0]], nl=False)
         return _print_failures(judgements)

@@ -18,9 +18,9 @@ STDOUT = "-"
 FORMS = ("json", "html", "markdown", "junit")
 PROFILES = ("lda", "ll144")
 FAIL_ON = (
-    "Limit on the holdout, such as 'demographic_parity_difference<=0.1', for the model in use if there is one, else "
-    "for the selected model; incumbent:, selected: or best: before it says for whom. Repeatable. Exit code 1 if the "
-    "whole interval is beyond it, 3 if the data leave it open."
+    "Limit such as 'demographic_parity_difference<=0.1': for the model in use, on all its rows, if there is one, else "
+    "for the selected model, on the holdout; incumbent:, selected: or best: before it says for whom. Repeatable. Exit "
+    "code 1 if the whole interval is beyond it, 3 if the data leave it open."
 )
 FAIL_MEASURED = (
     "Limit for decisions, such as 'demographic_parity_ratio>=0.8'; repeatable. Exit code 1 if the whole interval is "

@@ -12,6 +12,7 @@ from fairenum.document.exploration_view import Explored
 from fairenum.document.feature_facts import Anatomy, Flips, Screening
 from fairenum.document.flip_facts import AmbiguityFacts, ParityRange
 from fairenum.document.header import Document, Spending
+from fairenum.document.incumbent_measures import IncumbentMeasures
 from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.models import (
     AuditedModel,
@@ -93,7 +94,8 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     explanation
         Why the selected model is fairer; null if the selected model is model 1, or was not explained.
     group_tables
-        Adverse-impact tables of the model in use, model 1 and the selected model, one for each sensitive column.
+        Adverse-impact tables of the model in use, model 1 and the selected model on the holdout, one for each sensitive
+        column.
     reference_check
         Comparison of gaps with those that another library computes.
     warnings
@@ -110,9 +112,12 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         model was chosen again from a saved document without the data.
     incumbent
         The model in use, which has rank 0; null if none was given.
+    incumbent_measures
+        The model in use on all rows that it decided; null if there is none, or in a run that measured it on the holdout
+        alone.
     scores
-        Scores that models rank people by, on the holdout: the score of the model in use if it has one and, if asked
-        for, the decision values of model 1 and of the selected model.
+        Scores that models rank people by: the score of the model in use if it has one and, if asked for, the decision
+        values of model 1 and of the selected model, on the holdout.
     exploration
         Who decided for the selected model in an exploration, and why; null if there was no exploration.
     ambiguity
@@ -154,6 +159,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     class_weights: ClassWeights = ClassWeights()
     tilted: TiltedRun | None = None
     incumbent: Incumbent | None = None
+    incumbent_measures: IncumbentMeasures | None = None
     scores: tuple[ModelScore, ...] = ()
     exploration: Explored | None = None
     spending: Spending | None = None

@@ -194,6 +194,11 @@ def _tables(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
     for number, one in enumerate(document.scores):
         yield from ranked([one.rank], document.ranks, f"scores[{number}].rank")
         yield from scored(one.score, groups, f"scores[{number}].score")
+    for number, column in enumerate(document.incumbent_measures.columns if document.incumbent_measures else ()):
+        place = f"incumbent_measures.columns[{number}]"
+        yield from ranked([column.impact.rank], [0], f"{place}.impact.rank")
+        yield from tabled(column.impact, groups, f"{place}.impact")
+        yield from _measured(column, place)
 
 
 def _anatomy(document: AuditDocument) -> Iterator[Fault]:

@@ -428,7 +428,16 @@ class MeasuredScore(Value, frozen=True):
 
 
 class ModelScore(Value, frozen=True):
-    """The score by which a model ranks the rows of the holdout; `rank` is that of the model, 0 for the model in use."""
+    """The score by which a model ranks rows: those of the holdout, or all rows that the model in use decided.
+
+    Attributes
+    ----------
+    rank
+        Rank of the model, 0 for the model in use.
+    rows
+        Number of rows, if they are all that the model in use decided; null for the holdout.
+    """
 
     rank: int
     score: MeasuredScore
+    rows: int | None = None

@@ -357,6 +357,18 @@ def _incumbent(document: AuditDocument) -> Rows:
         yield _cells(found, INCUMBENT) | _estimates(found, AGREEMENT) | compared | flips
 
 
+def _incumbent_gaps(document: AuditDocument) -> Rows:
+    for column in document.incumbent_measures.columns if document.incumbent_measures else ():
+        for name in (*GAPS, *RATIOS):
+            yield {"column": column.column, "measure": name, **_limits(getattr(column.scores, name))}
+
+
+def _incumbent_groups(document: AuditDocument) -> Rows:
+    for table in document.incumbent_measures.tables if document.incumbent_measures else ():
+        for group in table.groups:
+            yield {"column": table.column} | _cells(group, GROUP) | _estimates(group, RATES)
+
+
 RANKED = ("scoring_ratio", "difference", "auc")
 RANKING = ("column", "group", "n", *_three("scoring_rate"), "mean", "deviation", *_three(*RANKED))
 SWEPT = ("selection_rate", "gap", "ratio", "accuracy")
@@ -400,6 +412,8 @@ SHEETS = {
         (*INCUMBENT, *_three(*AGREEMENT), "copies", "is_compared_with", *(f"{part}_flips" for part in PARTS)),
         _incumbent,
     ),
+    "incumbent_gaps": Sheet(("column", "measure", *LIMITS), _incumbent_gaps),
+    "incumbent_groups": Sheet(("column", *GROUP, *_three(*RATES)), _incumbent_groups),
     "scores": Sheet(("rank", "split", "measure", *LIMITS, *_three("change"), "verdict"), _scores),
     "groups": Sheet(("rank", "column", *GROUP, *_three(*RATES)), _groups),
     "rankings": Sheet(("rank", *RANKING), _by_rank(_rankings)),

@@ -1,4 +1,4 @@
-"""CSV files and Excel workbooks of data frames, in which no text is run as a formula."""
+"""CSV files, Excel workbooks and Parquet files of data frames; no text in them is run as a formula."""
 
 from __future__ import annotations
 
@@ -37,6 +37,17 @@ def to_csv(frame: pd.DataFrame) -> str:
     """
     inert = frame.rename(columns=_inert).apply(_inert_column)
     return str(inert.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
+
+
+def to_parquet(frame: pd.DataFrame) -> bytes:
+    """Return a data frame as the content of a Parquet file; refuse if pyarrow is not installed."""
+    try:
+        import pyarrow  # noqa: F401  # pandas' own error would not say how to install it
+    except ImportError as error:
+        raise ResultError("Parquet files need pyarrow; install it with: pip install 'fairenum[parquet]'") from error
+    content = io.BytesIO()
+    frame.to_parquet(content, index=False)
+    return content.getvalue()
 
 
 def is_formula(text: str) -> bool:

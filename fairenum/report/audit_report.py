@@ -19,6 +19,7 @@ from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
     IMPACT_RATIO,
+    IN_USE,
     LONGEST,
     TABLE_WIDTH,
     VALUE_WIDTH,
@@ -106,6 +107,7 @@ def _split_by(data: TableFacts) -> str:
 def findings(document: AuditDocument) -> Iterator[str]:
     """Yield sentences on the gap, the choice with reason and evidence, disagreement of models, and the next step."""
     selection = document.selection
+    yield from _in_use_sentence(document)
     if selection.column is not None:
         yield _gap_sentence(document, selection.column)
     yield capitalised(shortened(reason(document), LONGEST)) + "."
@@ -122,6 +124,19 @@ def findings(document: AuditDocument) -> Iterator[str]:
     if document.ambiguity:
         yield ambiguity_section.finding(document, document.ambiguity)
     yield from choice_words.next_step(document)
+
+
+def _in_use_sentence(document: AuditDocument) -> Iterator[str]:
+    """Yield a sentence with gap and lowest impact ratio of the model in use, on all rows that it decided."""
+    measures = document.incumbent_measures
+    if measures is None or (found := measures.of_column(document.selection.column)) is None:
+        return
+    metric = document.selection.tolerances.metric
+    yield (
+        f"On all {counted(measures.rows, 'row')} that it decided the {GAP_NAMES[metric]} difference of {IN_USE} by "
+        f"{short(found.column)} is {estimate(found.scores.gap(metric))}; its lowest impact ratio is "
+        f"{estimate(found.scores.ratio('demographic_parity_ratio'))}."
+    )
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
@@ -247,6 +262,7 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
 
 def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
     ranks = document.ranks if all_models else models_section.shown_ranks(document)
+    yield from groups_section.in_use(document, is_brief=True)
     yield from strip_section.guardrails(document)
     yield from strip_section.brief_grid(document)
     yield Section.of_table("models", models_section.ranked_models(document, ranks))
@@ -265,13 +281,15 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
 def _brief_ranks(document: AuditDocument) -> set[int]:
     """Return the ranks of the models whose selection rates by group a brief page shows.
 
-    They are the model in use (0) and the selected model, or model 1 if there is neither.
+    They are the model in use (0), unless it has a section of its own, and the selected model, or model 1 if there is
+    neither.
     """
     own = document.selection.rank or (None if document.incumbent else 1)
-    return {rank for rank in (0, own) if rank is not None}
+    return {rank for rank in (None if document.incumbent_measures else 0, own) if rank is not None}
 
 
 def _standard(document: AuditDocument) -> Iterator[Section]:
+    yield from groups_section.in_use(document)
     yield from strip_section.guardrails(document)
     yield from strip_section.grid(document)
     yield models_section.explored(document)
@@ -286,6 +304,7 @@ def _standard(document: AuditDocument) -> Iterator[Section]:
 
 def _memo(document: AuditDocument) -> Iterator[Section]:
     yield from memo.memo(document)
+    yield from groups_section.in_use(document)
     yield from exploration_page.committed(document)
     yield from strip_section.guardrails(document)
     yield from strip_section.grid(document)
@@ -302,12 +321,16 @@ def _bias_audit(document: AuditDocument) -> Iterator[Section]:
 
 
 def _tools(document: AuditDocument) -> list[profiles.Tool]:
-    """Return the tools that a bias audit reports on: the model in use, if any, model 1, and the selected model."""
+    """Return the tools that a bias audit reports on: the model in use, if any, model 1, and the selected model.
+
+    The model in use is on all rows that it decided, if the run measured it so, the others are on the holdout.
+    """
+    own = document.incumbent_measures
     scored = {one.rank: tuple(column.scoring for column in one.score.columns) for one in document.scores}
     return [
         profiles.Tool(
             model_title(document, rank),
-            tuple(table for table in document.group_tables if table.rank == rank),
+            own.tables if own and rank == 0 else tuple(one for one in document.group_tables if one.rank == rank),
             scored.get(rank, ()),
             is_lower_better=rank == 0 and document.incumbent is not None and document.incumbent.is_lower_better,
         )

@@ -35,7 +35,7 @@ LONGEST_TEXT = 150
 SPARE: Mapping[type[Document], tuple[str, ...]] = {
     AuditDocument: (
         *("examples", "explanation", "attack", "range", "anatomy", "group_tables", "tuning", "screening"),
-        *("flips", "baselines", "ambiguity", "multiplicity", "models"),
+        *("incumbent_measures", "flips", "baselines", "ambiguity", "multiplicity", "models"),
     ),
     AttackDocument: ("trials",),
     MeasureDocument: ("score",),

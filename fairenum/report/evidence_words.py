@@ -75,10 +75,13 @@ TABLES: Mapping[str, str] = {
     "models": "the listed models: what is proven about each, and its scores on selection split and holdout; rank 0 is "
     "the model in use",
     "incumbent": "the model in use: where its decisions come from; empty if there is none",
+    "incumbent_gaps": "gaps and ratios of the model in use by sensitive column, on all rows that it decided",
+    "incumbent_groups": "its selection rates, impact ratios and differences by group, on all rows that it decided",
     "scores": "every measure of every model on both splits, with its limits, its change against {reference} and a "
     "verdict",
     "groups": "selection rates, impact ratios and differences by group on the holdout, {shown}",
-    "rankings": "the scores of models by group: share above the median, means, AUC; empty without a score",
+    "rankings": "the scores of models by group: share above the median, means, AUC; of the model in use on all rows "
+    "that it decided, of others on the holdout; empty without a score",
     "cutoffs": "selection rates by group, gap, lowest ratio and accuracy at every cutoff of these scores",
     "calibration": "the share of favourable labels by group and range of these scores",
     "outcomes": "rows by model, split, sensitive column and group: all, with a favourable label, selected, both",

@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.measure_document import FOUR_FIFTHS
-from fairenum.document.models import GroupDisagreement, Multiplicity
+from fairenum.document.incumbent_measures import IncumbentMeasures
+from fairenum.document.measure_document import FOUR_FIFTHS, ColumnMeasures
+from fairenum.document.models import GroupDisagreement, Incumbent, Multiplicity
 from fairenum.document.scores import GroupRow, GroupTable
+from fairenum.document.terms import GAPS, Gap
 from fairenum.document.value import Estimate
-from fairenum.document.words import GROUP_WIDTH, IN_USE, model_name
-from fairenum.render.page import Block, Figure, Paragraph, Section, Table
+from fairenum.document.words import GAP_NAMES, GROUP_WIDTH, IN_USE, model_name
+from fairenum.render.page import Block, Column, Figure, Paragraph, Section, Table
 from fairenum.render.svg import Bar, Bars, Rule
 from fairenum.render.svg_plot import LETTER, Axis, Key, Layer, Plot
-from fairenum.runtime.formatting import UNDEFINED, capitalised, estimate, p_value, percent, share, shortened, signed
+from fairenum.runtime.formatting import (
+    UNDEFINED,
+    capitalised,
+    counted,
+    estimate,
+    p_value,
+    percent,
+    share,
+    shortened,
+    signed,
+)
 
 Group = TypeVar("Group")
 
+MAY_BE_TRAINED = (
+    " If it was trained on some of these rows, it may look better on them than on new people; its numbers on rows that "
+    "it has not seen are then to be preferred."
+)
+IN_USE_TITLE = "The model in use, on all rows that it decided"
+ON_HOLDOUT = "Models side by side, all of them on the holdout."
 NO_GROUPS = "No sensitive column was named, so no groups are compared."
 
 
@@ -48,9 +67,55 @@ def selected_groups(document: AuditDocument, ranks: Sequence[int] = ()) -> Secti
     return Section("groups", "Who is selected", tuple(_group_blocks(document, ranks)))
 
 
+def in_use(document: AuditDocument, *, is_brief: bool = False) -> Iterator[Section]:
+    """Yield the section on the model in use by itself, on all rows that it decided, if the run measured it so."""
+    if (found := document.incumbent_measures) is None or document.incumbent is None:
+        return
+    lead = Paragraph(in_use_words(document.incumbent, found))
+    if not found.columns:
+        yield Section("in-use", IN_USE_TITLE, (lead,))
+        return
+    blocks: list[Block] = [lead, _in_use_gaps(found)]
+    for column in found.columns:
+        if is_brief:
+            blocks.append(replace(impact(column.impact), title=f"By {shortened(column.column, GROUP_WIDTH)}"))
+            continue
+        plot = group_rates([column.impact], axis="selection rate on all rows")
+        ratios = {group.group: group.ratio for group in column.groups}
+        blocks.append(Figure((plot,), impact_caption(column.column, 0)))
+        blocks.append(whole_impact(column.impact, ratios=ratios))
+    yield Section("in-use", IN_USE_TITLE, tuple(blocks))
+
+
+def in_use_words(incumbent: Incumbent, found: IncumbentMeasures) -> str:
+    """Return sentences on the model in use: the rows that it is measured on, its selection rate and accuracy."""
+    trained = MAY_BE_TRAINED if incumbent.source == "model" else ""
+    return (
+        f"All {counted(found.rows, 'row')} that {IN_USE} decided: it selects {estimate(found.selection_rate)}, and "
+        f"{estimate(found.accuracy)} of its decisions agree with the label. No part of the audit chose it, so that all "
+        f"rows count; where it is compared with another model, both are on the holdout.{trained}"
+    )
+
+
+def _in_use_gaps(found: IncumbentMeasures) -> Table:
+    columns: tuple[Column[ColumnMeasures], ...] = (
+        Column("column", "by", lambda one: shortened(one.column, GROUP_WIDTH), is_word=True),
+        *map(_gap_column, GAPS),
+        Column("ratio", "lowest ratio", lambda one: estimate(one.scores.ratio("demographic_parity_ratio"))),
+    )
+    note = "gaps and lowest ratios: limits hold for all groups of a column together"
+    return Table.of("Its gaps between groups, on all rows", columns, found.columns, notes=(note,))
+
+
+def _gap_column(gap: Gap) -> Column[ColumnMeasures]:
+    return Column(gap, GAP_NAMES[gap], lambda one: estimate(one.scores.gap(gap)))
+
+
 def _group_blocks(document: AuditDocument, ranks: Sequence[int]) -> Iterator[Block]:
     if not document.group_tables:
         yield Paragraph(NO_GROUPS)
+    elif document.incumbent_measures:
+        yield Paragraph(ON_HOLDOUT)
     for column in document.dataset.sensitive:
         tables = [table for table in document.group_tables if table.column == column.column]
         tables = [table for table in tables if not ranks or table.rank in ranks]

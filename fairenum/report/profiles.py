@@ -13,7 +13,7 @@ from fairenum.document.measure_document import FOUR_FIFTHS, MeasureConfig
 from fairenum.document.scores import GroupRow, GroupTable
 from fairenum.document.words import GROUP_WIDTH, IN_USE, VALUE_WIDTH
 from fairenum.render.page import Block, Column, Facts, Items, Paragraph, Section, Table
-from fairenum.report.groups_section import hidden_groups, with_largest
+from fairenum.report.groups_section import MAY_BE_TRAINED, hidden_groups, with_largest
 from fairenum.report.scores_section import median_side, scoring_rate
 from fairenum.runtime.formatting import UNDEFINED, counted, share, shortened
 
@@ -83,17 +83,20 @@ def decided_about(document: AuditDocument) -> str:
     """Return sentences that say which rows and decisions the impact ratios of an audit are about."""
     data = document.dataset
     table, label, favourable = (shortened(text, GROUP_WIDTH) for text in (data.name, data.label, data.favourable))
+    holdout = f"{counted(data.splits.holdout, 'row')} of {table}: the holdout, which took no part in training or choice"
     whose = f"of {IN_USE}, and of models," if document.incumbent else "of the models"
+    decided = f"Decisions {whose} about {holdout} of models."
+    trained = ""
+    if document.incumbent and (own := document.incumbent_measures):
+        decided = (
+            f"Decisions of {IN_USE} about all {counted(own.rows, 'row')} of {table} that it decided; of models, about "
+            f"{counted(data.splits.holdout, 'row')} of them: the holdout, which took no part in training or choice."
+        )
+        trained = MAY_BE_TRAINED if document.incumbent.source == "model" else ""
     return (
-        f"Decisions {whose} about {counted(data.splits.holdout, 'row')} of {table}: the holdout, which took no part in "
-        f"training or choice of models. Selected means: gets the favourable outcome, {label} = {favourable}. Whether "
-        f"these rows are the tool's own history or test data is for the auditor to say.{_measured(document)}"
+        f"{decided} Selected means: gets the favourable outcome, {label} = {favourable}. Whether these rows are the "
+        f"tool's own history or test data is for the auditor to say.{trained}"
     )
-
-
-def _measured(document: AuditDocument) -> str:
-    is_column = document.incumbent is not None and document.incumbent.source != "model"
-    return " `fairenum measure` gives the same for all rows that the tool has decided." if is_column else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.consequences import ended_with
 from fairenum.document.header import Document
-from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
+from fairenum.document.measure_document import ColumnMeasures, MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import METRICS, metric_of
 from fairenum.document.models import AuditedModel, Incumbent
 from fairenum.document.scores import ColumnScores, GroupTable, SplitScores
@@ -145,17 +145,22 @@ def judge_all(document: Document, rules: Iterable[Rule]) -> tuple[Judgement, ...
 
 def _judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rule: Rule) -> Judgement:
     column = decisions.of_column(document.dataset.primary.column)
-    aside = [group.group for group in column.impact.groups if not group.is_compared]
-    trials = column.trials(rule.measure)
-    few = {name: rows for name, rows in trials.items() if rows < document.config.min_group_size}
-    lack = _too_small(column.column, few) if few else ""
-    if sum(group.n > 0 for group in column.impact.groups if group.is_compared) < 2:
-        lack = f", but there is one group of {short(column.column)} only"
+    lack, aside = _lack_of_rows(column, rule.measure, document.config.min_group_size)
     numbers = document.measure(decisions, rule.measure)
     whose = f"{decisions_title(decisions, document)}: " if len(document.decisions) > 1 else ""
     found = f"{whose}{estimate(numbers)}"
-    judgement = _decided(rule, numbers, found, lack, f" (not judged: {quoted(aside, 3)})" if aside else "")
+    judgement = _decided(rule, numbers, found, lack, aside)
     return replace(judgement, table=column.impact if rule.is_between_groups else None)
+
+
+def _lack_of_rows(column: ColumnMeasures, measure: Measure, least: int) -> tuple[str, str]:
+    """Return two clauses: why groups of a column cannot be judged, and which of them are not; both may be empty."""
+    aside = [group.group for group in column.impact.groups if not group.is_compared]
+    few = {name: rows for name, rows in column.trials(measure).items() if rows < least}
+    lack = _too_small(column.column, few) if few else ""
+    if sum(group.n > 0 for group in column.impact.groups if group.is_compared) < 2:
+        lack = f", but there is one group of {short(column.column)} only"
+    return lack, f" (not judged: {quoted(aside, 3)})" if aside else ""
 
 
 def _too_small(column: str, few: Mapping[str, int]) -> str:
@@ -175,6 +180,8 @@ def judge(document: AuditDocument, rule: Rule) -> Judgement:
 
 
 def _judge_model(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule) -> Judgement:
+    if isinstance(model, Incumbent) and (judged := _judge_incumbent(document, rule)):
+        return judged
     # only the choice of the selected model can have used the holdout
     was_seen = document.selection.is_in_sight and rule.subject in (None, "selected")
     numbers = _measured(model.scores.holdout, rule.measure, was_seen=was_seen)
@@ -185,6 +192,17 @@ def _judge_model(document: AuditDocument, model: AuditedModel | Incumbent, rule:
     aside = f" (not judged: {_sized(column.aside)})" if column and column.aside else ""
     without = WITHOUT_LIMITS_TOGETHER if was_seen else WITHOUT_LIMITS
     return _decided(rule, numbers, found, _lack_of_groups(document, model, rule.measure), aside, without)
+
+
+def _judge_incumbent(document: AuditDocument, rule: Rule) -> Judgement | None:
+    """Return the judgement on the model in use by all rows that it decided; None if it was not measured so."""
+    measures, primary = document.incumbent_measures, document.column
+    if measures is None or (numbers := measures.measure(rule.measure, primary)) is None:
+        return None
+    found = f"{model_title(document, 0)}: {estimate(numbers)} on all {counted(measures.rows, 'row')} that it decided"
+    column = measures.of_column(primary)
+    lack, aside = _lack_of_rows(column, rule.measure, document.config.min_group_size) if column else ("", "")
+    return _decided(rule, numbers, found, lack, aside)
 
 
 def _model_of(document: AuditDocument, rule: Rule) -> AuditedModel | Incumbent | None:
@@ -207,6 +225,9 @@ def _table(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule)
     """Return the adverse-impact table of a model in the primary column; None if the rule compares no groups."""
     if document.dataset.primary is None or not rule.is_between_groups:
         return None
+    if model.rank == 0 and document.incumbent_measures:
+        own = document.incumbent_measures.of_column(document.dataset.primary.column)
+        return own.impact if own else None
     wanted = (model.rank, document.dataset.primary.column)
     return next((table for table in document.group_tables if (table.rank, table.column) == wanted), None)
 

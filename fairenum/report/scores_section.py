@@ -12,7 +12,7 @@ from fairenum.render.page import Block, Column, Figure, Section, Table
 from fairenum.render.svg import Curve
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot, Shape
 from fairenum.report.groups_section import foremost, group_name, hidden_groups
-from fairenum.runtime.formatting import UNDEFINED, estimate, share, shortened, signed
+from fairenum.runtime.formatting import UNDEFINED, counted, estimate, share, shortened, signed
 
 SWEEP_CAPTION = (
     "At every cutoff: the share of each group that is selected (left) and the largest difference between two groups "
@@ -247,10 +247,15 @@ def calibration(score: MeasuredScore, place: int) -> Iterator[Table]:
         yield Table.of("Share with a favourable label, by score", columns, column.calibration, is_folded=True)
 
 
+def _values_title(rank: int) -> str:
+    return f"The decision values of model {rank}"
+
+
 def model_score_sections(document: AuditDocument, *, is_brief: bool = False) -> Iterator[Section]:
     """Yield sections on the scores of the model in use, model 1 and the selected model, by sensitive column."""
     shown = brief_score_sections if is_brief else score_sections
     for one in document.scores:
         if one.rank in document.shortlist:
-            title = "The score of the model in use" if one.rank == 0 else f"The decision values of model {one.rank}"
+            whole = f", on all {counted(one.rows, 'row')} that it decided" if one.rows is not None else ""
+            title = f"The score of the model in use{whole}" if one.rank == 0 else _values_title(one.rank)
             yield from shown(one.score, title, f"score-{one.rank}")

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from numbers import Real
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.document.reading import number
+from fairenum.document.scoring import CellReading, Notation, Thousands
 from fairenum.document.table_facts import Remark
 from fairenum.document.terms import DecimalSign
 from fairenum.errors import ColumnUnusable
@@ -57,7 +59,7 @@ class Convention:
     """A notation of numbers: the decimal separator, and the thousands separator."""
 
     decimal: DecimalSign
-    thousands: str
+    thousands: Thousands
 
     def number(self, amount: Amount | None) -> float:
         """Return the value of a written number (`amount`); nan if `amount` is None or in another notation."""
@@ -82,7 +84,7 @@ def _digits(convention: Convention) -> re.Pattern[str]:
     return re.compile(rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)(?:{decimal}\d+)?|{decimal}\d+")
 
 
-SEPARATORS: Mapping[DecimalSign, tuple[str, ...]] = {"point": (",", " ", "'"), "comma": (".", " ", "'")}
+SEPARATORS: Mapping[DecimalSign, tuple[Thousands, ...]] = {"point": (",", " ", "'"), "comma": (".", " ", "'")}
 CONVENTIONS = tuple(Convention(decimal, sign) for decimal, signs in SEPARATORS.items() for sign in signs)
 
 
@@ -98,11 +100,14 @@ class WrittenNumbers:
         An example of a number in the notation of the texts; empty if `float` reads them as they are.
     rivals
         A text and the two numbers that it can stand for; None if the notation is not ambiguous.
+    notation
+        The notation of the texts; None if `float` reads them as they are.
     """
 
     values: Mapping[str, float] = field(repr=False)
     sample: str = ""
     rivals: tuple[str, float, float] | None = None
+    notation: Notation | None = None
 
     def covers(self, cells: Counter[str]) -> int:
         """Count the cells that hold numbers, given the number of cells that hold each text."""
@@ -131,16 +136,39 @@ def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[Wr
     for text, amount in amounts.items():
         units[amount.unit] += cells[text] if amount.unit else 0
     unit = units.most_common(1)[0][0] if units else ""
-    # Amounts of money may lack the currency in some cells; percentages must have the % sign in all.
-    accepted = (unit,) if unit == PERCENT else (unit, "")
-    fitting = {text: amount for text, amount in amounts.items() if amount.unit in accepted}
+    fitting = {text: amount for text, amount in amounts.items() if amount.unit in _accepted(unit)}
     return [
         WrittenNumbers(
-            {text: one.number(fitting.get(text)) for text in cells}, one.sample(list(fitting.values()), unit)
+            {text: one.number(fitting.get(text)) for text in cells},
+            one.sample(list(fitting.values()), unit),
+            notation=Notation(one.decimal, one.thousands, unit),
         )
         for one in CONVENTIONS
         if fitting and decimal in (None, one.decimal)
     ]
+
+
+def _accepted(unit: str) -> tuple[str, ...]:
+    """Return the units that a cell may have: amounts of money may lack the currency, percentages must have the sign."""
+    return (unit,) if unit == PERCENT else (unit, "")
+
+
+def number_in(notation: Notation | None, text: str) -> float:
+    """Return the number that a text states in a notation, None for plain numbers; nan if it is no such number."""
+    if notation is None:
+        return number(text)
+    amount = _amount(text)
+    fits = amount is not None and amount.unit in _accepted(notation.unit)
+    return Convention(notation.decimal, notation.thousands).number(amount if fits else None)
+
+
+def sample_of(notation: Notation | None) -> str:
+    """Return an example of a number in a notation, such as "$1,234.5"; "1234.5" for plain numbers."""
+    if notation is None:
+        return "1234.5"
+    body = f"1{notation.thousands}234{SIGNS[notation.decimal]}5"
+    amount = Amount(body, notation.unit, is_negative=False, has_brackets=False)
+    return Convention(notation.decimal, notation.thousands).sample([amount], notation.unit)
 
 
 def _decided(complete: list[WrittenNumbers], plain: WrittenNumbers) -> WrittenNumbers:
@@ -185,6 +213,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 PLAIN = (str, Real, Decimal, np.bool_)
 PLAIN_KINDS = ("string", "integer", "floating", "mixed-integer-float", "boolean", "empty")  # to pandas
 NUMERIC_KINDS = "biuf"
+CODED_KINDS = "iuf"  # numbers whose texts depend on how they were read: 007 becomes "7"
 MANY_NUMBERS = 10  # a column of words and up to so many numbers is categorical ("1", "2", "3 or more")
 EMPTY_THEM = "correct such cells or, if missing, empty them"
 # Texts that mean a missing number wherever all other cells are numbers, and those that do so among many numbers only,
@@ -199,12 +228,25 @@ LIKELY_MARKS = frozenset(
 )
 
 
+PLAIN_CELLS = CellReading()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One column of a table: numbers (float64) or texts (object), nan where a cell is missing."""
+    """One column of a table: numbers (float64) or texts (object), nan where a cell is missing.
+
+    Attributes
+    ----------
+    cells
+        How the cells of the table became these numbers or texts.
+    ranks
+        The texts whose ranks the numbers are; empty if the numbers are those of the table.
+    """
 
     name: str
     values: NDArray[np.generic] = field(repr=False)
+    cells: CellReading = PLAIN_CELLS
+    ranks: tuple[str, ...] = ()
 
     @property
     def is_numeric(self) -> bool:
@@ -237,7 +279,8 @@ class Column:
             return self
         known = sorted(set(self.values[~is_missing(self.values)].tolist()))
         ranks = {text: float(rank) for rank, text in enumerate(known)}
-        return Column(self.name, read_only(np.array([ranks.get(text, np.nan) for text in self.values])))
+        numbers = read_only(np.array([ranks.get(text, np.nan) for text in self.values]))
+        return Column(self.name, numbers, self.cells, tuple(known))
 
 
 def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
@@ -282,6 +325,20 @@ def read_texts(series: Series) -> Texts:
             f"(a date into a year, say), or leave it out with {without(series.name)}"
         )
     return by_value(series.astype(object).to_numpy(), lambda cell: plain_text(cell) or np.nan, np.object_)
+
+
+def as_texts(series: Series) -> Texts:
+    """Return the cells as texts, as `read_texts` does, and dates as "2024-03-25"."""
+
+    def text_of(cell: object) -> object:
+        return str(cell).removesuffix(" 00:00:00") if isinstance(cell, date) else cell
+
+    return read_texts(series.map(text_of, na_action="ignore") if first_object(series) else series)
+
+
+def coded(series: Series) -> CellReading:
+    """Return how the cells of a series are read as texts, which depends on whether they are numbers."""
+    return CellReading(is_coded=series.dtype.kind in CODED_KINDS)
 
 
 def first_object(series: Series) -> tuple[int, object] | None:
@@ -382,7 +439,7 @@ def _interpreted(series: Series, texts: Texts, decimal: DecimalSign | None) -> I
     numbers = by_value(texts, written.values.__getitem__, np.float64)
     strangers = np.flatnonzero(np.isnan(numbers) & ~is_missing(texts))
     if not strangers.size:
-        return Interpreted(Column(name, read_only(numbers)), written.sample)
+        return Interpreted(Column(name, read_only(numbers), CellReading(written.notation)), written.sample)
     if _has_stray_texts(numbers, strangers):
         where = row_name(series.index, int(strangers[0]))
         return Unclear(name, f"column {name!r} holds numbers, but {texts[strangers[0]]!r} in {where}")

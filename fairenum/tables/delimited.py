@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import gc
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -36,15 +37,15 @@ AT_ONCE = 10_000  # records that are read and transposed together
 
 
 def parse_delimited(
-    text: str, usual: str, delimiter: str | None = None, decimal: DecimalSign | None = None
+    text: str, usual: str, delimiter: str | None = None, decimal: DecimalSign | None = None, *, is_typed: bool = True
 ) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
     """Return the frame of a delimited text, and remarks on a guessed delimiter and on dropped row numbers.
 
     The first line names the columns. `usual` is the delimiter that the file's suffix suggests; `delimiter` and
-    `decimal` are those that the user named, if any.
+    `decimal` are those that the user named, if any. Unless `is_typed`, all cells stay texts, "NA" among them.
     """
     with _without_garbage_collection():
-        return _parsed(text, usual, delimiter, decimal)
+        return _parsed(text, usual, delimiter, partial(_typed, decimal=decimal) if is_typed else _texts)
 
 
 @contextmanager
@@ -60,7 +61,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _parsed(
-    text: str, usual: str, delimiter: str | None, decimal: DecimalSign | None
+    text: str, usual: str, delimiter: str | None, read: Callable[[Sequence[str]], NDArray[np.generic]]
 ) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
     sign = _sign(delimiter) if delimiter else _guessed_delimiter(text, usual)
     remarks = [] if delimiter or sign == usual else [Remark("guessed_delimiter", detail=sign)]
@@ -70,7 +71,7 @@ def _parsed(
         remarks.append(Remark("row_numbers"))
     refuse_data_as_names(names, columns)
     _check_names(names)
-    return _frame(names, columns, lines, decimal), tuple(remarks)
+    return _frame(names, columns, lines, read), tuple(remarks)
 
 
 def _sign(delimiter: str) -> str:
@@ -132,11 +133,14 @@ def _check_widths(lines: Sequence[int], rows: Sequence[list[str]], width: int) -
 
 
 def _frame(
-    names: Sequence[str], columns: Sequence[Sequence[str]], lines: Sequence[int], decimal: DecimalSign | None
+    names: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    lines: Sequence[int],
+    read: Callable[[Sequence[str]], NDArray[np.generic]],
 ) -> pd.DataFrame:
     import pandas as pd
 
-    typed = {name: _typed(cells, decimal) for name, cells in zip(names, columns, strict=True)}
+    typed = {name: read(cells) for name, cells in zip(names, columns, strict=True)}
     return pd.DataFrame(typed, index=pd.Index(lines, name=LINE))
 
 
@@ -220,6 +224,14 @@ def _typed(cells: Sequence[str], decimal: DecimalSign | None) -> NDArray[np.gene
         return _whole(numbers)
     codes, different = pd.factorize(np.array(cells, dtype=object))  # every distinct value is parsed once
     return _typed_values(different, decimal)[codes]
+
+
+def _texts(cells: Sequence[str]) -> NDArray[np.generic]:
+    """Return the cells of one column as texts, nan where a cell is empty."""
+    import pandas as pd
+
+    codes, different = pd.factorize(np.array(cells, dtype=object))
+    return np.array([cell.strip() or np.nan for cell in different], dtype=object)[codes]
 
 
 def _plain_numbers(cells: Sequence[str]) -> FloatArray | None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fairenum.errors import ColumnConstant, ColumnMissing, ColumnUnusable, DataError
 from fairenum.runtime.hints import did_you_mean, option, quoted
 from fairenum.tables.columns import (
+    FloatArray,
     IntArray,
     Texts,
     by_value,
@@ -242,11 +243,16 @@ def _bands(series: Series, cuts: Sequence[float]) -> tuple[list[str], IntArray]:
         raise ColumnUnusable(
             f"sensitive column {series.name!r} is not numeric and has no bands; leave bands out for it"
         )
+    return cut_into_bands(column.values.astype(np.float64), cuts)
+
+
+def cut_into_bands(numbers: FloatArray, cuts: Iterable[float]) -> tuple[list[str], IntArray]:
+    """Return the names of the bands that end at the given numbers, and the band of each number, -1 for nan."""
     edges = sorted({float(cut) for cut in cuts})
     ends = [plain_text(edge) for edge in edges]
     names = [f"<= {ends[0]}", *(f"> {low} to {high}" for low, high in pairwise(ends)), f"> {ends[-1]}"]
-    codes = np.searchsorted(edges, column.values, side="left")
-    return names, np.where(is_missing(column.values), -1, codes)
+    codes = np.searchsorted(edges, numbers, side="left")
+    return names, np.where(np.isnan(numbers), -1, codes)
 
 
 # Most groups of a column that are compared with each other: with 60, an audit of 100,000 rows takes less than a minute

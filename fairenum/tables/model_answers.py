@@ -14,6 +14,7 @@ import numpy as np
 
 from fairenum.errors import ColumnConflict, ColumnMissing, FairenumError, ModelError, ModelFileRefused
 from fairenum.runtime.hints import did_you_mean, quoted
+from fairenum.tables.model_reading import read_new_rows, reading_of
 from fairenum.tables.naming import rows_named
 from fairenum.tables.table import with_plain_names
 
@@ -199,9 +200,12 @@ def _from_file(path: Path, frame: pd.DataFrame) -> Answers:
     from fairenum.tables.onnx_model import ask_onnx
     from fairenum.tables.skops_model import load_skops
 
-    if kind_of_file(path) == SKOPS:
-        return _from_estimator(load_skops(path), frame, f"the model in {path.name!r}")
-    return ask_onnx(path, frame)
+    if kind_of_file(path) != SKOPS:
+        return ask_onnx(path, frame)
+    model = load_skops(path)
+    if reading := reading_of(model, path.name):  # an exported model reads a table as its audit did
+        frame = read_new_rows(frame, reading).frame().set_axis(frame.index, axis="index")
+    return _from_estimator(model, frame, f"the model in {path.name!r}")
 
 
 def _from_function(function: Callable[[pd.DataFrame], object], frame: pd.DataFrame) -> Answers:

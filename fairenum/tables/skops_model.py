@@ -122,11 +122,14 @@ MODULES = {
 TRUSTED = frozenset(f"{module}.{name}" for module, names in MODULES.items() for name in names.split())
 
 
-def load_skops(path: Path) -> object:
-    """Load the model in a skops file; refuse a file that contains untrusted types, before any of its code is run."""
+def load_skops(path: Path, content: bytes | None = None) -> object:
+    """Load the model in a skops file; refuse a file that contains untrusted types, before any of its code is run.
+
+    `content` is that of the file, if it has been read before.
+    """
     from skops.io import get_untrusted_types, loads
 
-    content = read_content(path)
+    content = read_content(path) if content is None else content
     _refuse_bomb(path, content)
     try:
         named = get_untrusted_types(data=content)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fairenum.document.keywords import ReadingOptions
 from fairenum.document.reading import MAX_LEVELS, Reading, spelled
 from fairenum.document.received import LARGEST_CELL
+from fairenum.document.scoring import GroupReading
 from fairenum.document.table_facts import Regrouped, Remark
 from fairenum.document.telling_names import is_identifier, is_member, is_numbering
 from fairenum.document.terms import RemarkKind
@@ -26,8 +27,9 @@ from fairenum.tables.columns import (
     Column,
     FloatArray,
     IntArray,
-    Texts,
     Unclear,
+    as_texts,
+    coded,
     first_object,
     interpret,
     is_missing,
@@ -41,6 +43,7 @@ from fairenum.tables.columns import (
 from fairenum.tables.groups import Groups, intersect, with_intersection
 from fairenum.tables.incumbent import IncumbentAnswers, unread_answers
 from fairenum.tables.label import Label, read_label
+from fairenum.tables.model_reading import group_readings
 from fairenum.tables.naming import Names, listed, refuse_repeated, row_name, rows_named
 from fairenum.tables.regrouping import read_regrouped
 
@@ -90,7 +93,7 @@ def read_features(
 
 def _read(series: Series, reading: Reading) -> ColumnRead | Unclear:
     if series.name in reading.categorical_columns:
-        return _unless_constant(Column(str(series.name), read_only(_as_texts(series))))
+        return _unless_constant(Column(str(series.name), read_only(as_texts(series)), coded(series)))
     if series.dtype.kind not in NUMERIC_KINDS and (found_object := first_object(series)):
         cell = found_object[1]
         kind: RemarkKind = "date_column" if isinstance(cell, date) else "object_column"
@@ -107,13 +110,6 @@ def _read(series: Series, reading: Reading) -> ColumnRead | Unclear:
     _refuse_infinite(column, series.index)
     about = Remark("written_numbers", column.name, found.sample) if found.sample else _suspicion(column)
     return column, (*((about,) if about else ()), *found.remarks)
-
-
-def _as_texts(series: Series) -> Texts:
-    def text_of(cell: object) -> object:
-        return str(cell).removesuffix(" 00:00:00") if isinstance(cell, date) else cell
-
-    return read_texts(series.map(text_of, na_action="ignore"))
 
 
 def _unless_constant(column: Column) -> ColumnRead:
@@ -404,6 +400,8 @@ class Dataset:
         The weight of each row; None if there is no column of weights.
     incumbent
         Decisions and scores of the model in use; None if there is none.
+    group_readings
+        How the cells of each sensitive column became its groups.
     """
 
     name: str
@@ -417,6 +415,7 @@ class Dataset:
     partition: Partition | None = None
     weights: Weights | None = None
     incumbent: IncumbentAnswers | None = None
+    group_readings: tuple[GroupReading, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         return self.label.y.size
@@ -573,6 +572,7 @@ class Dataset:
             partition=read_partition(frame, reading),
             weights=read_weights(frame[reading.weight]) if reading.weight else None,
             incumbent=None if said is None else replace(said.read(kept, outcome, reading), undecided=undecided),
+            group_readings=group_readings(frame, regrouping.columns, reading),
         )
 
 

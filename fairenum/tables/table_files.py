@@ -356,8 +356,11 @@ def read_table(path: str | Path, delimiter: str | None = None) -> pd.DataFrame:
     return read_file(path, Reading(delimiter=delimiter)).frame
 
 
-def read_file(path: str | Path, reading: Reading) -> FileTable:
-    """Read a table file with the given options into a frame, with remarks on what was guessed."""
+def read_file(path: str | Path, reading: Reading, *, is_typed: bool = True) -> FileTable:
+    """Read a table file with the given options into a frame, with remarks on what was guessed.
+
+    Unless `is_typed`, the cells of a CSV file stay texts.
+    """
     path = Path(path)
     kind = _kind(path)
     if kind in PARQUET:
@@ -367,7 +370,7 @@ def read_file(path: str | Path, reading: Reading) -> FileTable:
     text, remarks = read_text(path)
     if kind == ".arff":
         return FileTable(parse_arff(text), remarks)
-    frame, guesses = parse_delimited(text, DELIMITERS[kind], reading.delimiter, reading.decimal)
+    frame, guesses = parse_delimited(text, DELIMITERS[kind], reading.delimiter, reading.decimal, is_typed=is_typed)
     return FileTable(frame, (*remarks, *guesses))
 
 

@@ -138,8 +138,8 @@ def test_that_none_is_proposed_is_no_proof(result):
         assert section(shown, "choice").title.startswith("No alternative is proposed")
 
 
-def test_a_bias_audit_begins_with_the_model_in_use(result, rows):
-    rates = selection_rates(rows)
+def test_a_bias_audit_begins_with_the_model_in_use_on_all_rows(result, rows, frame):
+    rates = selection_rates(frame)
     shown = page(result.document, profile="ll144", day=DAY)
     assert shown.headline == (
         f"The lowest impact ratio of the model in use (tool) is {rates.min() / rates.max():.3f}, of {rates.idxmin()} "
@@ -150,8 +150,12 @@ def test_a_bias_audit_begins_with_the_model_in_use(result, rows):
     names = ["the model in use (tool)", *(f"model {rank}" for rank in result.document.selection.shortlist)]
     assert [one.title for one in tables] == [f"By sex: {name}" for name in names]
     assert ("dates of the data", "2025") in facts.facts
-    counts = rows.groupby("sex").size()
-    assert [row[:2] for row in tables[0].rows] == [(name, str(count)) for name, count in counts.items()]
+    for shown_table, of in zip(tables, (frame, rows, rows), strict=False):  # models are on the holdout
+        counts = of.groupby("sex").size()
+        assert [row[:2] for row in shown_table.rows] == [(name, str(count)) for name, count in counts.items()]
+    lead = shown.sections[0].blocks[0].text
+    assert f"about all {len(frame)} rows of table that it decided" in lead
+    assert f"about {len(rows)} rows of them: the holdout" in lead
 
 
 def test_both_say_what_they_follow_and_as_of_when(result):
