@@ -8,6 +8,7 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GuardCheck
 from fairenum.document.consequences import broken_guards, other_model
 from fairenum.document.models import AuditedModel
+from fairenum.document.split_power import spelled_sizes, stronger_split
 from fairenum.document.terms import Reason, Verdict
 from fairenum.document.words import (
     IN_USE,
@@ -212,9 +213,11 @@ def next_step(document: AuditDocument) -> Iterator[str]:
     elif selection.is_fairer:
         yield "Next: `fairenum select RUN --guard ...` chooses under other guardrails; a new audit searches under them."
     elif not selection.confirmed:
+        stronger = stronger_split(document)
+        more = f"a new audit with `--split {spelled_sizes(stronger.sizes)}` has" if stronger else "a larger table has"
         yield (
-            "Next: more rows in the holdout would tell; `fairenum select RUN --max-performance-drop ...` chooses under "
-            "other tolerances."
+            f"Next: more rows in the holdout would tell, as {more}; `fairenum select RUN --max-performance-drop ...` "
+            "chooses under other tolerances."
         )
 
 
