@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairenum.auditing.auto_options import resolved_rule
+from fairenum.auditing.choosing import CLAIM
 from fairenum.auditing.feature_screening import copies_of
 from fairenum.auditing.incumbent_rows import IncumbentDecisions
 from fairenum.auditing.listing import Listing
@@ -18,6 +19,7 @@ from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import Requested
 from fairenum.document.guards import kept_guards
+from fairenum.document.metric_registry import ComparedRate
 from fairenum.document.models import (
     AuditedModel,
     Cell,
@@ -30,6 +32,7 @@ from fairenum.document.models import (
     Tilt,
 )
 from fairenum.document.scores import SplitScores
+from fairenum.document.split_power import AGREEMENT, confirmable_change
 from fairenum.document.table_facts import (
     ClassCounts,
     Feature,
@@ -43,7 +46,7 @@ from fairenum.document.table_facts import (
     TableFacts,
     WeightFacts,
 )
-from fairenum.document.terms import Part
+from fairenum.document.terms import GAP_RATES, RATES, Part
 from fairenum.document.value import Estimate, Parts
 from fairenum.enumeration.division import PARTS, Division
 from fairenum.enumeration.model import Model
@@ -226,6 +229,7 @@ def resolved(config: AuditConfig, division: Division, training: Training) -> Aud
         svm=training.svm,
         max_nodes=training.max_nodes,
         patience=training.patience,
+        sizes=division.split.sizes,
         primary=division.column,
         performance=replace(config, svm=training.svm).tolerances.performance,
         decide=str(resolved_rule(config, training.svm, division.train)),
@@ -245,6 +249,7 @@ def requested(asked: AuditConfig) -> Requested:
         decide=asked.decide,
         eps=asked.eps,
         class_weight=svm.class_weight,
+        sizes=asked.sizes,
     )
 
 
@@ -343,7 +348,32 @@ def _split_rows(division: Division) -> SplitRows:
 
 def sensitive_columns(config: AuditConfig, division: Division) -> tuple[SensitiveColumn, ...]:
     """Return the description of every sensitive column, and of their intersection."""
-    return tuple(_sensitive(groups, config, division) for groups in division.columns)
+    return tuple(_with_power(_sensitive(groups, config, division), config) for groups in division.columns)
+
+
+def _with_power(column: SensitiveColumn, config: AuditConfig) -> SensitiveColumn:
+    """Return a sensitive column with the smallest change of the gap that the holdout can confirm, for each group."""
+    rates = [RATES[rate] for rate in GAP_RATES[config.metric]]
+    if any(rate.depends_on_model for rate in rates):
+        return column
+    trials = {group.name: min(_trials(group, rate) for rate in rates) for group in column.compared}
+    confidence, agreement = 1.0 - CLAIM * (1.0 - config.confidence), AGREEMENT[config.against or "best"]
+    changes = {
+        name: confirmable_change(trials[column.reference], own, confidence, agreement)
+        for name, own in trials.items()
+        if name != column.reference and column.reference in trials
+    }
+    return column.but(groups=tuple(group.but(confirmable=changes.get(group.name)) for group in column.groups))
+
+
+def _trials(group: GroupSizes, rate: ComparedRate) -> float:
+    """Return the number of holdout rows of a group that a rate is a share of; with weights, the effective number."""
+    if (weights := group.holdout_weights) is None:
+        return float(rate.fraction(group.by_label("holdout"), (0, 0))[1])
+    (plain, squared), (favourable, squared_favourable) = weights.of_label(0), weights.of_label(1)
+    total = rate.fraction((plain, favourable), (0.0, 0.0))[1]
+    squares = rate.fraction((squared, squared_favourable), (0.0, 0.0))[1]
+    return total**2 / squares if squares else 0.0
 
 
 def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> SensitiveColumn:

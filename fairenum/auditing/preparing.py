@@ -18,17 +18,20 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
+from fairenum.document.split_power import confirmable_words
 from fairenum.document.table_facts import TableFacts
+from fairenum.document.terms import AUTO
 from fairenum.document.training import NEAR_OPTIMAL, Tuning
 from fairenum.enumeration.division import PARTS, Division, divide
 from fairenum.enumeration.model import model_of
 from fairenum.errors import ResultError
-from fairenum.runtime.budget import Expects, Progress, silent
+from fairenum.runtime.budget import Expects, Notes, Progress, silent
 from fairenum.runtime.parallel import one_thread
 from fairenum.svm.problem import FloatArray
 from fairenum.tables import Dataset
 from fairenum.tables.groups import comparable
 from fairenum.tables.naming import Names
+from fairenum.tables.splitting import default_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +44,9 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
     intersection of columns with too many groups is left out, unless it was asked for.
     """
     fewest = None if config.small_groups == "keep" else config.min_group_size
+    sizes = default_sizes(dataset, config.svm.kernel) if config.sizes == AUTO else config.sizes
     division = divide(
-        dataset, config.sizes, config.seed, primary=config.primary, standardise=config.standardise, fewest=fewest
+        dataset, sizes, config.seed, primary=config.primary, standardise=config.standardise, fewest=fewest
     )
     asked_for = {one.column for one in dataset.sensitive}
     if division.primary:
@@ -134,6 +138,8 @@ def prepare(
     )
     division = schedule.begun("divide", partial(divided, dataset, config))
     asked, config = config, with_incumbent(config, incumbent, division)
+    if isinstance(schedule.progress, Notes):
+        _note_split(division, config, schedule.progress)
     if isinstance(schedule.progress, Expects):
         schedule.progress.expect(expected(division, config))
     training, tuning = schedule.begun("tune", partial(train_svm, division, config, schedule.progress))
@@ -141,6 +147,14 @@ def prepare(
     # done while there is nothing to keep, so that Ctrl-C need not wait for it: a large table takes a while
     table = schedule.begun("tune", partial(model_facts.table_facts, config, division, training))
     return Prepared(asked, config, division, training, tuning, incumbent, table)
+
+
+def _note_split(division: Division, config: AuditConfig, display: Notes) -> None:
+    """Say how many rows each part of the table has, and which change of the gap the holdout can confirm."""
+    primary = next((one for one in model_facts.sensitive_columns(config, division) if one.is_primary), None)
+    power = confirmable_words(primary, config.against) if primary and not division.is_exploratory else ""
+    rows = " / ".join(str(len(part)) for part in (division.train, division.selection, division.holdout))
+    display.note(f"{rows} rows train / select / confirm{f'; {power}' if power else ''}")
 
 
 def _loaded(

@@ -63,6 +63,10 @@ class Shown:
             cut = SHORTER if limit is None else f"the limit of {limit:g} s cuts it" if limit < estimate.seconds else ""
             self._say(f"this will take about {expected(estimate)}{f'; {cut}' if cut else ''}")
 
+    def note(self, text: str) -> None:
+        """Print a sentence for the user."""
+        self._say(text)
+
     def close(self) -> None:
         """Cancel the message about a long wait if it was not printed yet."""
         self._patience.cancel()

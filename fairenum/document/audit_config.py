@@ -38,7 +38,20 @@ from fairenum.document.terms import (
 )
 from fairenum.document.training import NEAR_OPTIMAL, Decide, DecideText, SvmSettings, Tolerances
 
-SHARES = (0.6, 0.2, 0.2)
+SHARES = (0.6, 0.2, 0.2)  # where sizes are not chosen for power
+
+
+def _sizes(value: object) -> tuple[float, ...] | str:
+    return AUTO if value == AUTO else three_sizes(value)
+
+
+def _parse_sizes(text: str) -> tuple[float, ...] | str:
+    if text.strip() == AUTO:
+        return AUTO
+    try:
+        return parse_sizes(text)
+    except ValueError as error:
+        raise ValueError(f"{error}; auto chooses them") from error
 
 
 @documented
@@ -166,15 +179,15 @@ class AuditConfig(Options):
     seed: int = whole(  # a trial adds its number, and scikit-learn takes 32 bits
         0, 0, 2**31 - 1, panel=SELECTION, help="Seed of split, folds and bootstrap."
     )
-    sizes: Sizes = text(
-        SHARES,
-        read=three_sizes,
-        keyword="Sequence[float]",
+    sizes: Sizes | Literal["auto"] = text(
+        AUTO,
+        read=_sizes,
+        keyword='Sequence[float] | Literal["auto"]',
         panel=SELECTION,
         flags="--split",
-        metavar="A,B,C",
-        parse=parse_sizes,
-        help="Train, selection and holdout: shares or rows.",
+        metavar="auto|A,B,C",
+        parse=_parse_sizes,
+        help="Train, selection and holdout: shares or rows; auto: chosen for power, by rows, labels and columns.",
     )
     confidence: float = number(0.95, 0.5, 1.0 - 1e-9, panel=SELECTION, help="Confidence of intervals and verdicts.")
     min_group_size: int = whole(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from fairenum.document.attack_document import Attack
-from fairenum.document.audit_config import AuditConfig
+from fairenum.document.audit_config import SHARES, AuditConfig
 from fairenum.document.choice import Caution, Explanation, ReferenceCheck, Selection
 from fairenum.document.exploration_view import Explored
 from fairenum.document.feature_facts import Anatomy, Flips, Screening
@@ -24,6 +24,7 @@ from fairenum.document.models import (
     Multiplicity,
     TiltedRun,
 )
+from fairenum.document.options import Sizes
 from fairenum.document.scores import GroupTable, ModelScore
 from fairenum.document.table_facts import TableFacts
 from fairenum.document.terms import RequestedPerformance
@@ -51,6 +52,7 @@ class Requested(Value, frozen=True):
     class_weight: ClassWeight = "none"
     patience: int | Literal["auto"] = 1000
     eps: float | Literal["auto"] = NEAR_OPTIMAL
+    sizes: Sizes | Literal["auto"] = SHARES
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast, get_args, overload
 
-from fairenum.document.audit_config import SHARES
 from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.caution_entry import (
     TABLE,
@@ -51,9 +50,10 @@ from fairenum.document.measure_document import MeasuredDecisions, MeasureDocumen
 from fairenum.document.models import AuditedModel, MarginTies
 from fairenum.document.reading import Cutoff
 from fairenum.document.remark_words import remark_sentence
+from fairenum.document.split_power import confirmable, spelled_sizes, stronger_split
 from fairenum.document.table_facts import Regrouped
 from fairenum.document.telling_names import is_protected, looks_swapped
-from fairenum.document.terms import RATES, RemarkKind, Verdict
+from fairenum.document.terms import AUTO, RATES, RemarkKind, Verdict
 from fairenum.document.training import SolverLapse
 from fairenum.document.value import Estimate
 from fairenum.document.words import (
@@ -84,7 +84,7 @@ NARROW = 1e-9  # an interval of biases of at most this width is a single number
 NAMED = 3  # columns, features or groups that a sentence names at most
 UNMOVED = Moved(0.0, 0.0)
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
-TRY = f"sizes={SHARES} (--split {','.join(map(str, SHARES))})"
+TRY = option("sizes", AUTO, "split", AUTO)
 
 
 def entries(kind: type) -> dict[str, Entry]:
@@ -861,7 +861,7 @@ def _alike_groups(document: JudgedDocument, caution: AnyCaution) -> str:
 def unused_rows(document: AuditDocument) -> int:
     """Return the number of rows that are in no split because the configured sizes do not add up to all rows."""
     sizes, rows = document.config.sizes, document.dataset.rows
-    if document.dataset.origin.how != "random":
+    if document.dataset.origin.how != "random" or sizes == AUTO:
         return 0
     whole = rows if all(isinstance(size, int) for size in sizes) else 1
     return rows - round(sum(sizes) / whole * rows)
@@ -870,11 +870,30 @@ def unused_rows(document: AuditDocument) -> int:
 @audited(
     "unused_rows",
     when=lambda document, _: bool(unused_rows(document)),
-    remedy=f"shares of all rows are {TRY}",
+    remedy=f"{TRY} uses all of them",
 )
 def _unused_rows(document: AuditDocument, _caution: Caution) -> str:
-    sizes = ",".join(f"{size:g}" for size in document.config.sizes)
+    sizes = spelled_sizes(document.config.sizes)
     return f"of {document.dataset.rows} rows {unused_rows(document)} are in no split, as the sizes {sizes} ask for"
+
+
+def _is_split_weak(document: AuditDocument, _caution: Caution) -> bool:
+    return document.selection.answer == "candidate" and stronger_split(document) is not None
+
+
+def _stronger_split(document: AuditDocument, _caution: Caution) -> str:
+    stronger = stronger_split(document)
+    return option("sizes", stronger.sizes, "split", spelled_sizes(stronger.sizes)) if stronger else ""
+
+
+@audited("weak_split", when=_is_split_weak, remedy=_stronger_split)
+def _weak_split(document: AuditDocument, _caution: Caution) -> str:
+    table, stronger = document.dataset, stronger_split(document)
+    rows, narrowing = (stronger.holdout, f"{stronger.confirmable:.2f}") if stronger else (0, "")
+    return (
+        f"the split leaves {counted(table.splits.holdout, 'row')} to confirm the choice; one chosen for power leaves "
+        f"{rows}, which confirm a gap that narrows by {narrowing} instead of {confirmable(document) or 0.0:.2f}"
+    )
 
 
 @audited(

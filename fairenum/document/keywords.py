@@ -95,7 +95,7 @@ class AuditOptions(ReadingOptions, total=False):
     primary: str | None
     control: str | None
     seed: int
-    sizes: Sequence[float]
+    sizes: Sequence[float] | Literal["auto"]
     confidence: float
     min_group_size: int
     small_groups: SmallGroups

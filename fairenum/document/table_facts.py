@@ -173,6 +173,10 @@ class GroupSizes(Value, frozen=True):
         only shown.
     holdout_weights, selection_weights
         Weights of the rows in the split; null if all rows have the same weight, or the run did not record weights.
+    confirmable
+        Smallest narrowing of the gap to the reference group that the holdout confirms with a power of 80 %, if the
+        selected model and the reference decide alike about 95 % of the rows (80 % if the reference is the model in
+        use); null for the reference group, for groups that are not compared, and for gaps in precision.
     """
 
     name: str
@@ -185,6 +189,7 @@ class GroupSizes(Value, frozen=True):
     is_compared: bool = True
     holdout_weights: LabelWeights | None = None
     selection_weights: LabelWeights | None = None
+    confirmable: float | None = None
 
     def rows(self, part: Part) -> int:
         """Return the number of rows of the group in one split."""

@@ -8,6 +8,7 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GuardCheck
 from fairenum.document.consequences import other_model
 from fairenum.document.models import AuditedModel
+from fairenum.document.split_power import spelled_sizes, stronger_split
 from fairenum.document.terms import Reason
 from fairenum.document.words import (
     IN_USE,
@@ -208,7 +209,9 @@ def next_step(document: AuditDocument) -> Iterator[str]:
     elif selection.answer == "not proposed":
         yield "Next: a new audit under other limits (`--max-performance-drop`, `--guard`) looks for models within them."
     elif selection.answer == "candidate":
-        yield "Next: more rows would tell; those of a later period, or a larger holdout (`--split 0.4,0.2,0.4`)."
+        stronger = stronger_split(document)
+        more = f"a new audit with `--split {spelled_sizes(stronger.sizes)}` has" if stronger else "a later period has"
+        yield f"Next: more rows in the holdout would tell, as {more}."
 
 
 def proposal_heading(document: AuditDocument) -> str:

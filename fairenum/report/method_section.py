@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.models import Incumbent, TiltedRun
+from fairenum.document.split_power import confirmable_words
 from fairenum.document.table_facts import WeightFacts
-from fairenum.document.terms import PerformanceName
+from fairenum.document.terms import AUTO, PerformanceName
 from fairenum.document.training import Decide
 from fairenum.document.words import GAP_NAMES, IN_USE, STAGES, STOPPED, performance_of, reference_name, short
 from fairenum.report.exploration_words import OPENED_SHORT
@@ -169,8 +170,21 @@ def _division(document: AuditDocument) -> str:
     splits = document.dataset.splits
     return (
         f"The table was split into {splits.train} training, {splits.selection} selection and {splits.holdout} holdout "
-        f"rows {_origin(document)}. Features were encoded by what the training rows show."
+        f"rows {_origin(document)}{_by_rule(document)}. Features were encoded by what the training rows show."
+        f"{_power(document)}"
     )
+
+
+def _by_rule(document: AuditDocument) -> str:
+    is_chosen = document.requested.sizes == AUTO and document.dataset.origin.how != "column"
+    return ", with shares chosen for power" if is_chosen else ""
+
+
+def _power(document: AuditDocument) -> str:
+    """Return a sentence about the smallest change of the gap that the holdout can confirm; empty if none is known."""
+    primary = document.dataset.primary
+    power = confirmable_words(primary, document.config.against) if primary and not document.is_exploratory else ""
+    return f" On this holdout {power}." if power else ""
 
 
 def _origin(document: AuditDocument) -> str:

@@ -20,6 +20,7 @@ from scipy import sparse
 
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.research_documents import GrowthTable, GrowthTask
+from fairenum.document.split_power import powerful_shares
 from fairenum.document.terms import KernelName
 from fairenum.document.training import SvmSettings
 from fairenum.enumeration.division import kernel_for, pose
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 VARIABLES = 5  # categorical variables of a one-hot table, whatever the number of its columns
 GROUPS = ("a", "b")
-TRAINED = 0.6  # of the rows, as in an audit
 GRID_SIZE = 20  # Lagrange multipliers that GridSearch tries
 SOLVER = "path"
 
@@ -162,7 +162,8 @@ def grid_search(_point: Point, drawn: Drawn) -> None:
 
 
 def _reduced(method: object, drawn: Drawn) -> None:
-    trained = slice(0, round(TRAINED * len(drawn.y)))
+    rarer = min(int(np.count_nonzero(drawn.y == label)) for label in (1.0, -1.0))
+    trained = slice(0, round(powerful_shares(rarer, drawn.X.shape[1])[0] * len(drawn.y)))
     method.fit(dense(drawn.X)[trained], drawn.y[trained] > 0.0, sensitive_features=drawn.groups[trained])  # type: ignore[attr-defined]
 
 

@@ -43,6 +43,14 @@ class Expects(Protocol):
         """Show the expected time and memory."""
 
 
+@runtime_checkable
+class Notes(Protocol):
+    """A progress display that can also show a sentence for the user before the work begins."""
+
+    def note(self, text: str) -> None:
+        """Show a sentence."""
+
+
 def silent(_stage: str, _done: int, _total: int | None) -> None:
     """Ignore a progress report."""
 

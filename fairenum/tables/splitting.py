@@ -8,13 +8,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fairenum.document.audit_config import SHARES
+from fairenum.document.options import Sizes
 from fairenum.document.reading import spelled
+from fairenum.document.split_power import powerful_shares
+from fairenum.document.terms import KernelName
 from fairenum.errors import SplitImpossible
 from fairenum.runtime.hints import option
 from fairenum.runtime.random_streams import stream
 from fairenum.tables.columns import FloatArray, IntArray, read_only
 from fairenum.tables.table import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Dataset, Partition
 
+DRAWN = 0.25  # share of the rows marked train that select models, if no row is marked for that
 SIZE_MATTERS = 4.0  # cost of a wrong size of a part, relative to that of a wrong number of rows of a stratum
 
 
@@ -85,12 +89,40 @@ TRY = option("sizes", SHARES, "split", ",".join(map(str, SHARES)))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """The row numbers, ascending, of the three parts of a table, and the random seed of the split."""
+    """The row numbers, ascending, of the three parts of a table, and the sizes and random seed of the split."""
 
     train: IntArray = field(repr=False)
     selection: IntArray = field(repr=False)
     holdout: IntArray = field(repr=False)
+    sizes: Sizes
     seed: int
+
+
+def default_sizes(dataset: Dataset, kernel: KernelName) -> Sizes:
+    """Return the sizes of a split that is chosen for power; see `fairenum.document.split_power.powerful_shares`.
+
+    If a column marks the part of each row, these are the shares that it marks. If it marks no selection rows, a quarter
+    of the training rows becomes the selection split.
+    """
+    rows = np.arange(len(dataset)) if dataset.weights is None else dataset.weights.positive
+    partition = dataset.partition or Partition()
+    if partition.parts is not None:
+        return _marked_shares(partition.parts[rows])
+    rarer = min(int(np.count_nonzero(dataset.y[rows] == label)) for label in (0, 1))
+    return powerful_shares(rarer, _encoded_columns(dataset, rows), is_linear=kernel == "linear")
+
+
+def _marked_shares(parts: IntArray) -> Sizes:
+    train, selection, holdout = (np.count_nonzero(parts == part) / len(parts) for part in (TRAIN, SELECTION, HOLDOUT))
+    drawn = 0.0 if selection else DRAWN * train
+    return float(train - drawn), float(selection + drawn), float(holdout)
+
+
+def _encoded_columns(dataset: Dataset, rows: IntArray) -> int:
+    """Return the number of columns that the features have once they are encoded, if all rows train."""
+    most = dataset.max_levels + 1  # the rarest values share a column
+    varying = [column for column in dataset.features if column.varies(rows)]
+    return sum(1 if column.is_numeric else min(column.levels(rows), most) for column in varying)
 
 
 def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> Split:
@@ -115,7 +147,8 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
     owner = _weighted_owners(dataset, sizes, seed)
     train, selection, holdout = (read_only(np.flatnonzero(owner == part)) for part in (TRAIN, SELECTION, HOLDOUT))
     _require_both_labels(dataset, train)
-    return Split(train, selection, holdout, seed)
+    first, second, third = sizes
+    return Split(train, selection, holdout, (first, second, third), seed)
 
 
 def drawn_share(dataset: Dataset, rows: IntArray) -> float:
@@ -178,7 +211,8 @@ def _as_marked(dataset: Dataset, partition: Partition, parts: IntArray, sizes: S
                 f"{spelled('split_column')} marks none of {len(parts)} rows as {name}; mark some, or leave it out"
             )
     if SELECTION in parts:
-        if tuple(sizes) != SHARES:
+        # the sizes of a saved run are those that it followed, or the default of its time
+        if tuple(sizes) not in (_marked_shares(parts), SHARES):
             raise SplitImpossible(
                 f"{spelled('split_column')} marks all three parts, so sizes {tuple(sizes)} (--split) have no effect; "
                 "leave them out"

@@ -13,7 +13,7 @@ from fairenum.document.consequences import NOTABLE_GROWTH, NOTABLE_LOSS, NOTABLE
 from fairenum.document.feature_facts import Lookalike, ScreenedColumn, Screening, SingleFeature
 from fairenum.document.header import CutStage, Spending
 from fairenum.document.models import AuditedModel, ChangedRows, GuidedRun, Incumbent, MarginTies
-from fairenum.document.table_facts import Feature, Regrouped, Remark, SplitOrigin, WeightFacts
+from fairenum.document.table_facts import Feature, Regrouped, Remark, SplitOrigin, SplitSizes, WeightFacts
 from fairenum.document.terms import RemarkKind, Verdict
 from fairenum.document.training import SolverLapse
 from fairenum.document.value import Estimate, Parts
@@ -160,6 +160,16 @@ def missed_rate(share: float, tied: int) -> AuditDocument:
     return document.but(models=tuple(models))
 
 
+def weakly_split() -> AuditDocument:
+    """Let few rows confirm a candidate, as the user asked."""
+    document = with_group(0, confirmable=0.2)
+    return document.but(
+        requested=document.requested.but(sizes=(0.8, 0.1, 0.1)),
+        dataset=document.dataset.but(splits=SplitSizes(800, 100, 100)),
+        selection=document.selection.but(proposal="candidate"),
+    )
+
+
 def class_weighted(asked: str, resolved: str = "balanced") -> AuditDocument:
     document = with_part("requested", class_weight=asked)
     return document.but(config=document.config.but(class_weight=resolved))
@@ -233,6 +243,7 @@ CHANGES = {
     Caution("regrouped", "Female"): with_column(1, regrouped=Regrouped(left_out={"x": 3})),
     Caution("alike_groups", "Female"): with_column(1, regrouped=Regrouped(alike=(("F", "f"),))),
     Caution("unused_rows"): with_part("config", sizes=(60, 20, 20)),
+    Caution("weak_split"): weakly_split(),
     Caution("class_weighted"): class_weighted("auto"),
     **{Caution(kind): with_table(remarks=(Remark(kind, "a"), Remark(kind, "b"))) for kind in get_args(RemarkKind)},
     Caution("imputed"): with_feature(kind="numeric", missing=1),
