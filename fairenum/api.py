@@ -435,6 +435,7 @@ def select(
     max_loss: float | None = None,
     guards: Sequence[str] | str = (),
     rank: int | None = None,
+    in_advance: bool = False,
 ) -> AuditResult:
     """Return the result with a model chosen again under other tolerances; no data are needed.
 
@@ -452,11 +453,15 @@ def select(
         of the last choice are removed.
     rank
         Rank of the model to choose, instead of the one that the rule of choice selects.
+    in_advance
+        Whether these tolerances were fixed before anybody saw the holdout. The choice is then one claim more that is
+        judged alone, and the report says how many there are.
 
     Returns
     -------
     AuditResult
-        With the new choice, its tables and its warnings. Verdicts are simultaneous over all models, so they stay valid
+        With the new choice, its tables and its warnings. What was shown of a model stays so if it is chosen again.
+        Verdicts on another model are simultaneous over all models, unless it was fixed in advance, so they stay valid
         although the holdout was seen before the choice.
     """
     from fairenum.auditing.choosing import choose_again
@@ -470,8 +475,9 @@ def select(
     tolerances = changed_tolerances(document.selection.tolerances, document.dataset, guards, changes)
     with one_thread():
         if result.live is None:
-            return AuditResult(choose_again(document, tolerances, rank))
-        return AuditResult(result.live.choose_again(document, tolerances, rank), result.live)
+            return AuditResult(choose_again(document, tolerances, rank, in_advance=in_advance))
+        again = result.live.choose_again(document, tolerances, rank, in_advance=in_advance)
+        return AuditResult(again, result.live)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -16,13 +17,13 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import cautions
 from fairenum.document.choice import (
     ROUNDING_DIGITS,
-    ComparedPair,
     GapChange,
     Optimism,
     RateDifference,
     Selection,
     reason_for,
 )
+from fairenum.document.models import ComparedPair, OwnVerdict
 from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMeasure, Verdict
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts
@@ -79,7 +80,7 @@ def judge_by_fresh_holdout(
         return estimates(found)[1]
 
     measure, confidence = selection.tolerances.measure, config.confidence
-    ends = changed(measure, 2.0 * confidence - 1.0) if confidence > 0.5 else Estimate()
+    ends = _performance_limits(everyone, scored_set.values("holdout"), place, measure, config)
     performance = changed(measure, confidence), changed(ACCURACY, confidence)
     limited = selection.but(performance_floor=ends.low, performance_ceiling=ends.high)
     return _with_gains(limited, candidates, strip, *performance)
@@ -444,20 +445,117 @@ def chosen_place(standing: CandidateScores, column: str | None, tolerances: Tole
     return None if place < 0 else place
 
 
-def selection_again(document: AuditDocument, tolerances: Tolerances, rank: int | None = None) -> Selection:
-    """Return another choice among the models of a document, with verdicts simultaneous over all models."""
+def own_verdicts(scored_set: ScoredSet, config: AuditConfig) -> list[OwnVerdict | None]:
+    """Return for each listed model the verdict of the holdout on it alone; None for the reference.
+
+    All are None in an exploratory run, and without a sensitive column.
+    """
+    division = scored_set.division
+    if division.is_exploratory or division.column is None:
+        return [None] * len(scored_set.listing.models)
+    rows = Parts(*(scored_set.decisions(part, division.column) for part in PARTS))
+    half = (1.0 - config.confidence) / 2.0
+    errors, everyone = Errors(CLAIM * half, half), scored_set.decisions("holdout", None)
+    values, found = scored_set.values("holdout"), []
+    for place, rank in enumerate(scored_set.ranks):
+        if rank == 0:
+            continue
+        is_reference = place == 0
+        found.append(None if is_reference else _own_verdict(rows, everyone, values, place, errors, config))
+    return found
+
+
+def _own_verdict(
+    rows: Parts[Decisions], everyone: Decisions, values: FloatArray, place: int, errors: Errors, config: AuditConfig
+) -> OwnVerdict | None:
+    """Return the verdict of the holdout on one model alone, by the pair of groups that the selection split fixes."""
+    pairs = fixed_pairs(rows.selection, place, config.metric, config.control)
+    if pairs is None:
+        return None
+    is_whole = is_one_pair(rows.holdout, config.metric)
+    judge = partial(compare_chosen, rows.holdout, place, config.metric, pairs)
+    judged = judge if is_whole else partial(compare_pair, rows.holdout, place, pairs.first)
+    found = judged(errors, margin=config.same_within)
+    limits = _performance_limits(everyone, values, place, config.tolerances.measure, config)
+    pair = None if is_whole else ComparedPair(*pairs.first)
+    return OwnVerdict(estimates(found.change[None])[0], 1.0 - sum(errors), found.verdict, limits, pair)
+
+
+def _performance_limits(
+    everyone: Decisions, values: FloatArray, place: int, measure: PerformanceMeasure, config: AuditConfig
+) -> Estimate:
+    """Return a model's change of performance on the holdout, with limits that are one-sided at the confidence."""
+    pair = replace(everyone, predictions=everyone.predictions[[0, place]])
+    level = max(2.0 * config.confidence - 1.0, 1e-9)
+    found = performance_changes(pair, values[[0, place]], measure, stream(config.seed, "choice"), confidence=level)
+    return estimates(found)[1]
+
+
+def selection_again(
+    document: AuditDocument, tolerances: Tolerances, rank: int | None = None, *, in_advance: bool = False
+) -> Selection:
+    """Return another choice among the models of a document.
+
+    If it is the model of the last choice, by the same metric, what the holdout showed of it stays shown: an interval
+    holds for every tolerance. With `in_advance`, another model is one claim more that is judged alone; otherwise its
+    verdicts are simultaneous over all models.
+    """
     if rank is not None and not 1 <= rank <= len(document.models):
         raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(document.models)}")
-    candidates, config = candidates_of(document), document.config
-    judged = judge_by_seen_holdout(
-        choose(candidates, document.column, tolerances, config.confidence, rank), candidates, config
-    )
+    candidates, config, last = candidates_of(document), document.config, document.selection
+    chosen = choose(candidates, document.column, tolerances, config.confidence, rank).but(disparity=last.disparity)
+    is_same = (last.rank, last.outcome, last.tolerances.metric) == (chosen.rank, "selected", tolerances.metric)
+    if is_same and last.strip and not last.is_in_sight:
+        return with_guards(_kept_evidence(last, chosen), candidates, config.confidence)
+    judged = judge_by_seen_holdout(chosen, candidates, config).but(claims=last.claims)
+    if in_advance:
+        judged = _claimed_in_advance(judged, last, candidates, config)
     return with_guards(judged, candidates, config.confidence)
 
 
-def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | None = None) -> AuditDocument:
-    """Return the document with another choice; its explanation is kept if model and metric stay the same."""
-    last, selection = document.selection, selection_again(document, tolerances, rank)
+def _kept_evidence(last: Selection, chosen: Selection) -> Selection:
+    """Return a choice of the same model under other tolerances, with the evidence of the last choice."""
+    return last.but(
+        reason=chosen.reason,
+        tolerances=chosen.tolerances,
+        candidates=chosen.candidates,
+        pareto_front=chosen.pareto_front,
+        chance=chosen.chance,
+    )
+
+
+def _claimed_in_advance(judged: Selection, last: Selection, candidates: Candidates, config: AuditConfig) -> Selection:
+    """Return a choice with the claim of a model that was fixed in advance: its gap and performance, judged alone."""
+    own = candidates.model(judged.rank).own if judged.rank and judged.outcome == "selected" else None
+    if own is None or judged.tolerances.metric != config.metric:
+        return judged
+    claim = next((cell for cell in judged.strip if cell.is_claim), None)
+    strip = tuple(
+        cell.but(change=own.change, confidence=own.confidence, verdict=own.verdict, pair=own.pair)
+        if cell is claim
+        else cell
+        for cell in judged.strip
+    )
+    changes = judged.gap_change and Parts(judged.gap_change.selection, own.change)
+    return judged.but(
+        strip=strip,
+        verdict=own.verdict,
+        gap_change=changes,
+        performance_floor=own.performance.low,
+        performance_ceiling=own.performance.high,
+        is_in_sight=False,
+        claims=last.claims + 1,
+    )
+
+
+def choose_again(
+    document: AuditDocument, tolerances: Tolerances, rank: int | None = None, *, in_advance: bool = False
+) -> AuditDocument:
+    """Return the document with another choice; its explanation is kept if model and metric stay the same.
+
+    `in_advance` is as in `selection_again`.
+    """
+    last, selection = document.selection, selection_again(document, tolerances, rank, in_advance=in_advance)
     is_same = (last.rank, last.tolerances.metric) == (selection.rank, tolerances.metric)
     return with_selection(
         document,

@@ -28,6 +28,7 @@ from fairenum.document.models import (
     Example,
     Incumbent,
     LeftOut,
+    OwnVerdict,
     Prospect,
     Tilt,
 )
@@ -64,10 +65,11 @@ def audited_models(
     listing: Listing,
     scores: dict[Part, list[SplitScores]],
     expected: Sequence[Prospect | None],
+    judged: Sequence[OwnVerdict | None],
 ) -> tuple[AuditedModel, ...]:
     """Return for each model its objective with the proven bound, left-out examples, changed decisions, and scores.
 
-    `expected` has the prospect of each model.
+    `expected` has the prospect of each model, `judged` the verdict of the holdout on it alone.
     """
     ratios = listing.objective_ratio
     undetermined = {part: _undetermined(division, listing, part) for part in PARTS}
@@ -99,6 +101,7 @@ def audited_models(
             scores=Parts(*(scores[part][place] for part in PARTS)),
             tilt=_tilt(model, division),
             prospect=expected[place],
+            own=judged[place],
         )
         for place, model in enumerate(listing.models)
     )

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from fairenum.auditing import model_facts
 from fairenum.auditing.ambiguity_stage import with_flip_price
-from fairenum.auditing.choosing import selection_again, with_selection
+from fairenum.auditing.choosing import own_verdicts, selection_again, with_selection
 from fairenum.auditing.explanation import anatomy, explanation, flips
 from fairenum.auditing.group_tables import incumbent_settings
 from fairenum.auditing.listing import Listing
@@ -132,9 +132,11 @@ class RunState(Prepared):
         cut = self.listing.cuts[rank - 1].value
         return pipeline(self.listing.models[rank - 1], self.division.encoding, classes, cut)
 
-    def choose_again(self, document: AuditDocument, tolerances: Tolerances, rank: int | None) -> AuditDocument:
+    def choose_again(
+        self, document: AuditDocument, tolerances: Tolerances, rank: int | None, *, in_advance: bool = False
+    ) -> AuditDocument:
         """Return the document with a model chosen again, its explanation, and the expected selection bias."""
-        selection = selection_again(document, tolerances, rank)
+        selection = selection_again(document, tolerances, rank, in_advance=in_advance)
         details = self.selection_details(selection, document.dataset.sensitive)
         chosen = with_selection(document, self.with_expected_bias(selection), **details)
         return chosen.redacted() if document.is_redacted else chosen
@@ -264,8 +266,8 @@ def _scored(state: RunState) -> tuple[tuple[AuditedModel, ...], Incumbent | None
         place = scored_set.ranks.index(0)
         own = Parts(*(scores[part].pop(place) for part in PARTS))
         row_0 = model_facts.incumbent(state.incumbent, scored_set, own, state.config)
-    expected = prospects(scored_set, state.config)
-    return model_facts.audited_models(state.division, state.training, state.listing, scores, expected), row_0
+    expected, judged = prospects(scored_set, state.config), own_verdicts(scored_set, state.config)
+    return model_facts.audited_models(state.division, state.training, state.listing, scores, expected, judged), row_0
 
 
 def few_of(listing: Listing, division: Division, metric: Gap, most: int) -> Listing:

@@ -54,6 +54,12 @@ def _tolerance(name: str, **settings: str) -> Added[Any]:
     type=Whole(1, MOST_ROWS, is_checked=False),
     help="Take this model instead of the fairest.",
 )
+@click.option(
+    "--in-advance",
+    is_flag=True,
+    panel=SELECTION,
+    help="These limits were fixed before anybody saw the holdout: the choice is one more claim, judged alone.",
+)
 @output("--output", metavar="DIR|PATH", help="Save the new choice as a run of its own.")
 @output("--export", metavar="PATH", help="Write the selected model, if it is proposed, as a skops file.")
 @click.option(
@@ -75,7 +81,9 @@ def select(run: str, data: str | None, unconfirmed: bool, **options: object) -> 
     if data is not None:
         result = _revived(result.document, data, delivery.quiet)
     # an unchanged selection was made without a look at the holdout, and stays confirmatory
-    is_kept = result.document.selection.answer is not None and all(value in (None, ()) for value in options.values())
+    is_kept = result.document.selection.answer is not None and all(
+        value in (None, (), False) for value in options.values()
+    )
     chosen = result if is_kept else choose(result, **options)  # type: ignore[arg-type]  # click has converted them
     return delivery.deliver(chosen.document, export=partial(chosen.export, unconfirmed=unconfirmed))
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairenum.document.models import LeftOut
+from fairenum.document.models import ComparedPair, LeftOut
 from fairenum.document.terms import (
     Answer,
     AnswerReason,
     Gap,
-    GapRate,
     GuardStatus,
     Outcome,
     Part,
@@ -41,22 +40,6 @@ class Optimism(Value, frozen=True):
     gap: Parts[Estimate]
     observed: Estimate
     expected: float | None
-
-
-class ComparedPair(Value, frozen=True):
-    """Two groups and a rate, in which they were farthest apart under the reference on the selection split.
-
-    Attributes
-    ----------
-    rate
-        The rate that is compared.
-    higher, lower
-        The groups of higher and of lower rate, on the selection split.
-    """
-
-    rate: GapRate
-    higher: str
-    lower: str
 
 
 class GapChange(Value, frozen=True):
@@ -253,6 +236,9 @@ class Selection(Value, frozen=True):
         models together.
     is_in_sight
         Whether the holdout had been seen before the choice, so that confidence limits hold for all models together.
+    claims
+        Number of claims, this one included, that were fixed in advance and judged alone by the same holdout. Each may
+        be false with the stated probability, so that any of them is with at most the sum of these.
     chance
         Probability, predicted from the selection split, that the holdout confirms the selected model; null if unknown.
     incomparable
@@ -282,6 +268,7 @@ class Selection(Value, frozen=True):
     performance_ceiling: float | None = None
     confirmed: tuple[int, ...] = ()
     is_in_sight: bool = False
+    claims: int = 1
     chance: float | None = None
     incomparable: RateDifference | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fairenum.document.scores import BaselineScores, SplitScores
-from fairenum.document.terms import ListingEnd, Obstacle, Origin, TiltedEnd, TiltRate
+from fairenum.document.terms import GapRate, ListingEnd, Obstacle, Origin, TiltedEnd, TiltRate, Verdict
 from fairenum.document.value import Estimate, Parts, Value
 
 
@@ -303,6 +303,46 @@ class Prospect(Value, frozen=True):
     holdout: float
 
 
+class ComparedPair(Value, frozen=True):
+    """Two groups and a rate, in which they were farthest apart under the reference on the selection split.
+
+    Attributes
+    ----------
+    rate
+        The rate that is compared.
+    higher, lower
+        The groups of higher and of lower rate, on the selection split.
+    """
+
+    rate: GapRate
+    higher: str
+    lower: str
+
+
+class OwnVerdict(Value, frozen=True):
+    """The verdict of the holdout on one model alone, as if it had been chosen before the holdout was seen.
+
+    Attributes
+    ----------
+    change
+        Change of the gap of the claim against the reference.
+    confidence
+        Confidence of the limits of the change.
+    verdict
+        Verdict on the change; null if it is undefined, or if the model decides all rows alike.
+    performance
+        Change of performance against the reference, with one-sided limits.
+    pair
+        The two groups, and the rate, that the claim is about; null if it has only one pair and one rate.
+    """
+
+    change: Estimate
+    confidence: float
+    verdict: Verdict | None
+    performance: Estimate
+    pair: ComparedPair | None = None
+
+
 class AuditedModel(ListedModel, frozen=True, kw_only=True):
     """A listed model of an audit: its proofs of optimality, and its scores on both splits.
 
@@ -326,6 +366,8 @@ class AuditedModel(ListedModel, frozen=True, kw_only=True):
         The price that a tilted model was trained with; null for others.
     prospect
         How the holdout is likely to judge the model; null for model 1 if it is the reference, and in exploratory runs.
+    own
+        Verdict of the holdout on this model alone; null as for prospect.
     """
 
     rank: int
@@ -339,6 +381,7 @@ class AuditedModel(ListedModel, frozen=True, kw_only=True):
     scores: Parts[SplitScores]
     tilt: Tilt | None = None
     prospect: Prospect | None = None
+    own: OwnVerdict | None = None
 
     @property
     def is_searched(self) -> bool:

@@ -116,6 +116,7 @@ def findings(document: AuditDocument) -> Iterator[str]:
         yield _change_sentence(document, document.selected)
     if words := choice_words.proposal_status(document):
         yield shortened(words, LONGEST)
+    yield from choice_words.claims_made(document)
     yield from choice_words.other_confirmed(document)
     if document.explanation:
         yield choice_section.left_out(document, document.explanation)

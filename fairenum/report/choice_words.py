@@ -166,6 +166,16 @@ def guarded_estimate(check: GuardCheck) -> str:
     return estimate(check.holdout, signed if check.is_change else share)
 
 
+def claims_made(document: AuditDocument) -> Iterator[str]:
+    """Yield a sentence on the error of several claims that were fixed in advance and judged by the same holdout."""
+    claims, error = document.selection.claims, 1.0 - document.config.confidence
+    if claims > 1:
+        yield (
+            f"This is claim {claims} that the same holdout judges alone: each of them is false with a probability of at "
+            f"most {percent(error)}, any of them with at most {percent(min(claims * error, 1.0))}."
+        )
+
+
 def other_confirmed(document: AuditDocument) -> Iterator[str]:
     """Yield a sentence that names unselected models which the holdout confirms as fairer than the reference model.
 
