@@ -37,7 +37,7 @@ from fairenum.metrics.comparison import change_verdict, small_groups
 from fairenum.metrics.counts import Confusion, Decisions, FloatArray, IntArray, confusion, freeze
 from fairenum.metrics.inference import folded_difference, rate_intervals
 from fairenum.metrics.intervals import Interval, difference, estimates
-from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Rate, score, share
+from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Rate, counted, score, share
 
 
 class FixedPair(NamedTuple):
@@ -66,13 +66,18 @@ def fixed_pairs(decisions: Decisions, model: int, gap: Gap, control: str | None 
 
 
 def _widest(decisions: Decisions, place: int, rates: tuple[Rate, ...], control: str | None) -> FixedPair | None:
-    names, counts = decisions.groups.names, confusion(decisions)
-    found = {rate: share(*np.broadcast_arrays(*FRACTIONS[rate](counts)))[place] for rate in rates}
+    """Return the pair of groups with the largest difference in any of the rates, at its lower confidence limit.
+
+    Groups of few rows are often farthest apart by chance, and what is said of them is hard to confirm; the limit takes
+    that into account.
+    """
+    names, counts = decisions.groups.names, counted(replace(decisions, predictions=decisions.predictions[[place]]))
+    found = {rate: rate_intervals(counts, rate) for rate in rates}
     pairs = [
-        (FixedPair(rate, names[a], names[b]), float(values[a] - values[b]))
-        for rate, values in found.items()
+        (FixedPair(rate, names[a], names[b]), float(difference(one[:, a], one[:, b]).lower[0]))
+        for rate, one in found.items()
         for a, b in permutations(range(len(names)), 2)
-        if (control not in names or control in (names[a], names[b])) and not np.isnan(values[[a, b]]).any()
+        if (control not in names or control in (names[a], names[b])) and not np.isnan(one.estimate[0, [a, b]]).any()
     ]
     return max(pairs, key=lambda one: one[1])[0] if pairs else None
 

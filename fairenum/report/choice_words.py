@@ -171,8 +171,8 @@ def claims_made(document: AuditDocument) -> Iterator[str]:
     claims, error = document.selection.claims, 1.0 - document.config.confidence
     if claims > 1:
         yield (
-            f"This is claim {claims} that the same holdout judges alone: each of them is false with a probability of at "
-            f"most {percent(error)}, any of them with at most {percent(min(claims * error, 1.0))}."
+            f"This is claim {claims} that the same holdout judges alone: each is false with a probability of at most "
+            f"{percent(error)}, any of them with at most {percent(min(claims * error, 1.0))}."
         )
 
 
