@@ -883,7 +883,7 @@ def _is_split_weak(document: AuditDocument, _caution: Caution) -> bool:
 
 def _stronger_split(document: AuditDocument, _caution: Caution) -> str:
     stronger = stronger_split(document)
-    return option("sizes", stronger.sizes, "split", spelled_sizes(stronger.sizes)) if stronger else ""
+    return f"{option('sizes', stronger.sizes, 'split', spelled_sizes(stronger.sizes))} asks for it" if stronger else ""
 
 
 @audited("weak_split", when=_is_split_weak, remedy=_stronger_split)

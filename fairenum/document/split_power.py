@@ -70,8 +70,12 @@ def confirmable_change(first: float, other: float, confidence: float, agreement:
         return 1.0
     normal = NormalDist()
     z = normal.inv_cdf(0.5 + confidence / 2.0) + normal.inv_cdf(POWER)
-    spread = 1.0 / first + 1.0 / other
-    return min(max(z * math.sqrt((1.0 - agreement) * spread), z * z * spread / 2.0), 1.0)
+    return _detected(z * z * (1.0 / first + 1.0 / other), 1.0 - agreement)
+
+
+def _detected(spread: float, disputed: float) -> float:
+    """Return the change that equals z standard errors; `spread` is z^2 S as in :func:`confirmable_change`."""
+    return min(max(math.sqrt(disputed * spread), spread / 2.0), 1.0)
 
 
 class StrongerSplit(NamedTuple):
@@ -101,8 +105,9 @@ def stronger_split(document: AuditDocument) -> StrongerSplit | None:
     holdout = round(sizes[2] * table.rows)
     if holdout < NOTABLY_MORE * table.splits.holdout:
         return None
-    # the standard error falls with the root of the rows
-    return StrongerSplit(sizes, holdout, own * math.sqrt(table.splits.holdout / holdout))
+    disputed = 1.0 - AGREEMENT[document.config.against or "best"]
+    spread = 2.0 * own if own > 2.0 * disputed else own * own / disputed  # which `_detected` turns into `own`
+    return StrongerSplit(sizes, holdout, _detected(spread * table.splits.holdout / holdout, disputed))
 
 
 def spelled_sizes(sizes: Sizes | Literal["auto"]) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from sklearn.svm import SVC
-from support.audits import checked, codes
+from support.audits import MOSTLY_TRAINED, checked, codes
 from support.tables import imbalanced, undecidable
 
 from fairenum import AuditConfig, Dataset, audit, load_dataset
@@ -21,7 +21,7 @@ from fairenum.report.audit_report import findings
 from fairenum.runtime.budget import silent
 
 PLAN = {"label": "outcome", "favourable": "ok", "sensitive": "sex"}
-audit_imbalanced = partial(audit, **PLAN, k=4, replications=50)
+audit_imbalanced = partial(audit, **PLAN, k=4, replications=50, sizes=MOSTLY_TRAINED)
 
 
 def advice(document) -> list[str]:

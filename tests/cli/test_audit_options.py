@@ -130,7 +130,13 @@ def test_guided_search_and_other_mitigations(fairenum, loans):
 def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
     document = printed(fairenum("audit", loans, *OPTIONS, "-k", "1", "--C", "auto", "--json", "-"))
     assert document.requested == Requested(
-        C="auto", gamma="scale", max_nodes="auto", performance="auto", class_weight="auto", patience="auto"
+        C="auto",
+        gamma="scale",
+        max_nodes="auto",
+        performance="auto",
+        class_weight="auto",
+        patience="auto",
+        sizes="auto",
     )
     assert document.config.svm.C in [tried.C for tried in document.tuning.grid]
 
@@ -298,3 +304,19 @@ def test_the_word_that_turns_guardrails_off_stands_first(fairenum, loans):
     ended = fairenum("audit", loans, *OPTIONS, "--guard", "accuracy>=-0.02", "--guard", "none")
     assert (ended.code, ended.out) == (2, "")
     assert "none turns off the default guardrails and stands first" in ended.err
+
+
+def test_the_default_split_is_told_before_the_run_unless_it_is_to_be_quiet(fairenum, loans):
+    quick = ("audit", loans, *OPTIONS, "-k", "2", "--search", "exact", "--replications", "20", "--no-prices")
+    told, quiet, own = fairenum(*quick), fairenum(*quick, "--quiet"), fairenum(*quick, "--split", "0.6,0.2,0.2")
+    assert "rows train / select / confirm; a gap in sex that narrows by" in " ".join(told.err.split())
+    assert "rows train / select / confirm" not in quiet.err
+    assert told.err != own.err
+
+
+@pytest.mark.parametrize("split", ["automatic", "0.5,0.5", "auto,0.2,0.2", "0.5,0.2,-0.3"])
+def test_a_split_that_is_none_is_refused_with_what_to_say_instead(fairenum, loans, split):
+    ended = fairenum("audit", loans, *OPTIONS, "--split", split)
+    assert ended.code == 2
+    assert f"'{split}' is not train, selection and holdout, such as 0.6,0.2,0.2" in " ".join(ended.err.split())
+    assert "auto chooses them" in " ".join(ended.err.split())

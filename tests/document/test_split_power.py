@@ -109,6 +109,19 @@ def sized(name: str, rows: int, confirmable: float | None = None) -> GroupSizes:
     return GroupSizes(name, rows, rows, rows, rows // 2, rows // 2, is_small=False, confirmable=confirmable)
 
 
+@given(st.integers(50, 2000), st.floats(1.3, 50.0), st.sampled_from([0.05, 0.2]))
+def test_a_stronger_split_confirms_what_its_own_rows_would(rows, times, disputed):
+    document, against = saved("german"), "best" if disputed == 0.05 else "incumbent"
+    own = confirmable_change(rows, rows, 0.96, 1 - disputed)
+    primary = document.dataset.primary
+    groups = tuple(group.but(confirmable=own) for group in primary.groups)
+    splits = SplitSizes(100, 100, round(400 / times))
+    table = document.dataset.but(sensitive=(primary.but(groups=groups),), splits=splits, encoded=("a",) * 6)
+    weak = document.but(dataset=table, config=document.config.but(against=against))
+    more = rows * 400 / splits.holdout
+    assert stronger_split(weak).confirmable == pytest.approx(confirmable_change(more, more, 0.96, 1 - disputed))
+
+
 def test_words_name_one_change_for_two_groups_and_a_range_for_more():
     two = SensitiveColumn("sex", True, False, "m", (sized("m", 300), sized("f", 200, 0.071)))
     assert confirmable_words(two, None) == (
@@ -134,7 +147,7 @@ def test_a_weak_split_names_the_one_that_the_rule_gives():
     assert table.class_counts.unfavourable == 300
     found = stronger_split(weak)  # 20 x 6 of 300 rows
     assert (found.sizes, found.holdout, spelled_sizes(found.sizes)) == ((0.4, 0.2, 0.4), 400, "0.4,0.2,0.4")
-    assert found.confirmable == pytest.approx(0.12 * (50 / 400) ** 0.5)
+    assert found.confirmable == pytest.approx((0.05 * 2 * 0.12 * 50 / 400) ** 0.5)
     assert stronger_split(weak.but(requested=weak.requested.but(sizes="auto"))) is None
     assert stronger_split(weak.but(is_exploratory=True)) is None
     assert stronger_split(weak.but(dataset=table.but(splits=SplitSizes(400, 200, 400)))) is None

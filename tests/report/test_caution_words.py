@@ -50,7 +50,7 @@ def test_every_obstacle_and_every_ending_has_words():
         (
             "exploratory",
             "models were selected and reported on rows that are not separate, so the selected one looks fairer than it "
-            "is; a result that holds takes three parts: sizes=(0.6, 0.2, 0.2) (--split 0.6,0.2,0.2)",
+            "is; a result that holds takes three parts: sizes='auto' (--split auto)",
         ),
         (
             "solver_failed",

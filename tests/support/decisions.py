@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairenum import AuditResult, audit
+from support.audits import MOSTLY_TRAINED
 
 
 def decided_frame(rows: int = 400, seed: int = 0, gap: float = 0.6) -> pd.DataFrame:
@@ -29,7 +30,7 @@ def decided_frame(rows: int = 400, seed: int = 0, gap: float = 0.6) -> pd.DataFr
 # --- audits of a tool that is in use ---
 
 PLAN = {"label": "good", "favourable": "yes", "sensitive": "sex"}
-QUICK = {"k": 4, "search": "exact", "replications": 50, "C": 1.0}
+QUICK = {"k": 4, "search": "exact", "replications": 50, "C": 1.0, "sizes": MOSTLY_TRAINED}
 
 
 def table(rows: int = 600, seed: int = 1) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from fairenum import Exploration
 from fairenum.explore import server as serving
 from fairenum.explore.auth import LOOPBACK, AccessToken
 from fairenum.explore.worker import Opening, Worker
-from support.audits import PLAN, applicants, people
+from support.audits import MOSTLY_TRAINED, PLAN, applicants, people
 
 APPLICANTS = {"label": "hired", "favourable": "y", "sensitive": "sex", "sizes": (120, 150, 150), "replications": 50}
 
@@ -26,7 +26,7 @@ def open_applicants(**options) -> Exploration:
 
 def open_people(**options) -> Exploration:
     """Explore a table with two sensitive columns and guardrails."""
-    return Exploration(people(240), **PLAN, replications=50, **options)
+    return Exploration(people(240), **PLAN, **{"replications": 50, "sizes": MOSTLY_TRAINED, **options})
 
 
 # --- served ---

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import stats
 
 from fairenum.document.options import Sizes
+from fairenum.document.split_power import powerful_shares, spelled_sizes
 
 PRICES = np.r_[0.0, np.geomspace(0.02, 20.0, 15)]
 TOLERANCE = 0.01
@@ -152,3 +153,35 @@ def _outcome(table: Drawn, sizes: Sizes, everybody: Drawn) -> tuple[bool, bool, 
         is_fairer and not is_true,
         float(true_accuracy[0]),
     )
+
+
+FORMER: Sizes = (0.6, 0.2, 0.2)
+KINDS = (
+    Made(1000, 6),
+    Made(1000, 20),
+    Made(2000, 6),
+    Made(2000, 20),
+    Made(2000, 60),
+    Made(5000, 20),
+    Made(5000, 60),
+    Made(2000, 10, 0.15),
+    Made(5000, 20, 0.15),
+)
+RUNS = 300
+
+
+@cache
+def compared(kind: Made) -> tuple[Sizes, Found, Found]:
+    """Return the split that the rule gives, and what comes of 0.6,0.2,0.2 and of that split."""
+    sizes = powerful_shares(kind.rarer, kind.columns)
+    found = simulated(kind, (FORMER, sizes), RUNS)
+    return sizes, found[FORMER], found[sizes]
+
+
+def split_row(kind: Made) -> str:
+    """A row of the table in docs/statistics.md: what comes of 0.6,0.2,0.2 and of the split by the rule."""
+    sizes, *both = compared(kind)
+    cells = [f"{kind.rows}", f"{kind.columns}", f"{kind.favourable:.0%}".replace("%", " %"), spelled_sizes(sizes)]
+    cells += [" / ".join(f"{getattr(one, name):.2f}" for one in both) for name in ("fairer", "as_good")]
+    cells.append(" / ".join(f"{one.accuracy:.3f}" for one in both))
+    return f"| {' | '.join(cells)} |"
