@@ -130,7 +130,14 @@ def test_guided_search_and_other_mitigations(fairenum, loans):
 def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
     document = printed(fairenum("audit", loans, *OPTIONS, "-k", "1", "--C", "auto", "--json", "-"))
     assert document.requested == Requested(
-        C="auto", gamma="scale", max_nodes="auto", performance="auto", class_weight="auto", patience="auto"
+        C="auto",
+        gamma="scale",
+        max_nodes="auto",
+        performance="auto",
+        decide="auto",
+        class_weight="auto",
+        patience="auto",
+        eps="auto",
     )
     assert document.config.svm.C in [tried.C for tried in document.tuning.grid]
 
