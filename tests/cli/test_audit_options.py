@@ -134,8 +134,10 @@ def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
         gamma="scale",
         max_nodes="auto",
         performance="auto",
+        decide="auto",
         class_weight="auto",
         patience="auto",
+        eps="auto",
         sizes="auto",
     )
     assert document.config.svm.C in [tried.C for tried in document.tuning.grid]
