@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fairenum.auditing.scorecard import column_scores, overall_estimates
+from fairenum.auditing.strata_stage import factor_hints, given_measures, strata_of
 from fairenum.document.cautions import cautions
 from fairenum.document.header import environment
 from fairenum.document.measure_document import (
@@ -35,6 +36,7 @@ from fairenum.document.scores import (
     GroupTable,
     MeasuredScore,
 )
+from fairenum.document.strata_facts import FactorHint, GivenMeasures
 from fairenum.document.table_facts import Regrouped
 from fairenum.document.terms import GAPS, Gap, Ratio
 from fairenum.document.value import Estimate
@@ -138,6 +140,7 @@ class ColumnSetting:
     reference: str  # the group that others are compared with
     has_label: bool  # whether labels are known, and not all counted as unfavourable
     config: MeasureConfig
+    strata: Groups | None = None  # the strata in which groups are compared as well
 
     def measures(self, name: Gap | Ratio) -> bool:
         """Tell whether a gap or ratio can be measured: it needs no label, or the labels are known."""
@@ -153,8 +156,17 @@ def measured_column(decisions: Decisions, setting: ColumnSetting) -> list[Column
     for number, own in enumerate([_uncompared(first), *others]):
         scores = score(replace(decisions, predictions=decisions.predictions[[number]]))
         table = impact(number + 1, scores, setting, has_label=setting.has_label)
-        found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), own))
+        given = _given(decisions.predictions[number], setting)
+        found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), own, given))
     return found
+
+
+def _given(bits: BitArray, setting: ColumnSetting) -> GivenMeasures | None:
+    """Return the comparison of groups within strata; None without strata."""
+    if setting.strata is None:
+        return None
+    config = setting.config
+    return given_measures(bits, setting.groups, setting.strata, config.given, setting.reference, config.confidence)
 
 
 def _uncompared(scores: ColumnScores) -> ColumnScores:
@@ -304,6 +316,7 @@ def run_measure(
 ) -> MeasureDocument:
     """Read a table of decisions and scores, and return their measures as a document."""
     started = time.perf_counter()
+    roles = replace(roles, given=config.given, members=config.reading.group_column)
     table = load_decided(source, roles, config.reading, counts=counts)
     loaded = time.perf_counter()
     with one_thread():
@@ -316,11 +329,11 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
     """Return the measures of a table of decisions and scores as a document."""
     columns = _columns(table, config)
     primary = named_groups(columns, config.primary)
-    has_label = table.label is not None
+    has_label, strata = table.label is not None, strata_of(table.given)
     settings = []
     for place, groups in enumerate(columns):
         reference = groups.reference(config.reference if groups is primary else None)
-        settings.append(ColumnSetting(groups, place, groups.names[reference], has_label, config))
+        settings.append(ColumnSetting(groups, place, groups.names[reference], has_label, config, strata))
     made, cutoff, values = given_decisions(table, config), resolved_cutoff(table, config), oriented(table, config)
     score_measures = None
     if table.score is not None and values is not None:
@@ -331,14 +344,27 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
         primary=primary.column,
         reference=next(one.reference for one in settings if one.groups is primary),
     )
+    decisions = _decisions(table, made, settings, primary)
     document = MeasureDocument(
         environment=environment(),
         config=resolved,
         dataset=_table(table, settings, primary, made),
-        decisions=_decisions(table, made, settings, primary),
+        decisions=decisions,
         score=score_measures,
+        factors=() if table.given else tuple(_factors(table, settings, made[0], decisions[0])),
     )
     return document.but(warnings=cautions(document))
+
+
+def _factors(
+    table: DecidedTable, settings: Sequence[ColumnSetting], made: GivenDecisions, found: MeasuredDecisions
+) -> Iterator[FactorHint]:
+    """Yield columns that reverse or remove the difference between groups of another sensitive column."""
+    for setting in settings[: len(table.sensitive)]:
+        groups = setting.groups
+        factors = (*table.factors, *(one for one in table.sensitive if one.column != groups.column))
+        impact = found.of_column(groups.column).impact
+        yield from factor_hints(made.bits, groups, impact, factors, setting.config.confidence)
 
 
 def _columns(table: DecidedTable, config: MeasureConfig) -> tuple[Groups, ...]:
@@ -355,13 +381,21 @@ def _labels(table: DecidedTable) -> BitArray:
     return np.zeros(len(table), np.uint8) if table.label is None else table.label.y.astype(np.uint8)
 
 
+def _all_decisions(table: DecidedTable, made: Sequence[GivenDecisions], groups: Groups) -> Decisions:
+    """Return all sets of decisions about the rows, with the groups of one column.
+
+    `table.members` has the number of each row's person or firm; intervals that allow for several rows of one need it
+    here.
+    """
+    return Decisions(np.stack([given.bits for given in made]), _labels(table), groups)
+
+
 def _decisions(
     table: DecidedTable, made: Sequence[GivenDecisions], settings: Sequence[ColumnSetting], primary: Groups
 ) -> tuple[MeasuredDecisions, ...]:
-    bits, labels = np.stack([given.bits for given in made]), _labels(table)
-    by_column = [measured_column(Decisions(bits, labels, one.groups), one) for one in settings]
-    columns = list(zip(*by_column, strict=True))
-    together = Decisions(bits, labels, primary)
+    together = _all_decisions(table, made, primary)
+    by_column = [measured_column(replace(together, groups=one.groups), one) for one in settings]
+    columns, labels = list(zip(*by_column, strict=True)), together.labels
     overall = overall_estimates(together, settings[0].config.confidence)
     if table.label is None:
         overall["accuracy"] = overall["balanced_accuracy"] = [Estimate()] * len(made)

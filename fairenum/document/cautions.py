@@ -51,6 +51,7 @@ from fairenum.document.measure_document import MeasuredDecisions, MeasureDocumen
 from fairenum.document.models import AuditedModel, MarginTies
 from fairenum.document.reading import Cutoff
 from fairenum.document.remark_words import remark_sentence
+from fairenum.document.strata_facts import FactorHint
 from fairenum.document.table_facts import Regrouped
 from fairenum.document.terms import RATES, RemarkKind, Verdict
 from fairenum.document.training import SolverLapse
@@ -77,6 +78,7 @@ NOTABLE_MISS = 0.01  # distance from the share that models are to select
 REFERENCE_AGREES = 1e-9
 TELLING_SHARE = 0.5  # smallest effective number of rows, as a share of the rows of the holdout, without a caution
 NARROW = 1e-9  # an interval of biases of at most this width is a single number
+WHICH = {"reverses": "is reversed", "removes": "is not shown"}  # what a factor does to a difference
 NAMED = 3  # columns, features or groups that a sentence names at most
 UNMOVED = Moved(0.0, 0.0)
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
@@ -220,6 +222,27 @@ def _missed_cut(document: MeasureDocument, caution: MeasureCaution) -> str:
     wanted, selected = percent(missed_rate(document, found)), percent(found.selection_rate.value)
     tied = f"as {found.tied} rows share the score at the cutoff"
     return f"{decisions_title(found, document)} selects {selected} instead of {wanted}, {tied}"
+
+
+def _hinted(document: MeasureDocument, caution: MeasureCaution) -> list[FactorHint]:
+    return [one for one in document.factors if one.column == caution.column]
+
+
+def _to_give(document: MeasureDocument, caution: MeasureCaution) -> str:
+    factor = _hinted(document, caution)[0].factor
+    return f"if that is a fair reason, {option('given', factor, 'given', factor)} compares groups within its values"
+
+
+@measured("factor", about=each_column, when=lambda *about: bool(_hinted(*about)), remedy=_to_give)
+def _factor(document: MeasureDocument, caution: MeasureCaution) -> str:
+    first, *others = _hinted(document, caution)
+    group, reference = short(first.group), short(first.reference)
+    becomes = f"{signed(first.given.value)} [{signed(first.given.low)}, {signed(first.given.high)}]"
+    more = f"; so with {quoted((one.factor for one in others), NAMED)}" if others else ""
+    return (
+        f"{caution.column}: the difference of {signed(first.raw.value)} ({group} against {reference}) "
+        f"{WHICH[first.effect]} among rows with the same {first.factor!r}, where it is {becomes}{more}"
+    )
 
 
 def _is_unconfirmed(document: AuditDocument, _caution: Caution) -> bool:

@@ -267,6 +267,15 @@ def _measured(column: ColumnMeasures, place: str) -> Iterator[Fault]:
     if [group.group for group in column.groups] != names:
         yield f"{place}.groups", f"the groups of {column.column!r} are {names}"
     yield from counted(column.scores, [row.n for row in column.impact.groups], f"{place}.scores")
+    if given := column.given:
+        yield from named(given.reference, names, f"{place}.given.reference")
+        for number, stratum in enumerate(given.strata):
+            if not len(stratum.n) == len(stratum.selected) == len(names):
+                yield f"{place}.given.strata[{number}]", f"the groups of {column.column!r} are {names}"
+        for number, group in enumerate(given.groups):
+            yield from named(group.group, names, f"{place}.given.groups[{number}].group")
+            if len(group.differences) != len(given.strata):
+                yield f"{place}.given.groups[{number}].differences", "there is one for each stratum"
 
 
 def _attack(document: AuditDocument | AttackDocument) -> Iterator[Fault]:

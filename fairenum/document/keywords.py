@@ -118,6 +118,8 @@ class MeasureOptions(TypedDict, total=False):
     only: Sequence[str]
     exclude: Sequence[str]
     tidy_groups: bool
+    group_column: str | None
+    given: Sequence[str]
     cutoff: str | float | None
     lower_is_better: bool
     metric: GapName

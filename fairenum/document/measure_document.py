@@ -11,16 +11,17 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import MeasureCaution
 from fairenum.document.header import Document
 from fairenum.document.metric_registry import metric_of
-from fairenum.document.options import DATA, STATISTICS, Options, documented, flag, like, part
+from fairenum.document.options import DATA, STATISTICS, Options, documented, flag, like, names, part
 from fairenum.document.reading import CutoffText, Reading
 from fairenum.document.scores import ColumnScores, GroupTable, MeasuredScore
+from fairenum.document.strata_facts import FactorHint, GivenMeasures
 from fairenum.document.table_facts import ComparedColumn, Regrouped, Remark
 from fairenum.document.terms import Gap, Measure, SmallGroups
 from fairenum.document.value import Estimate, Value
 from fairenum.errors import ConfigError
 
 # Reading options that apply to a measurement, which trains no model.
-READ = ("bands", "decimal", "delimiter", "sheet", "merge", "only", "exclude", "tidy_groups")
+READ = ("bands", "decimal", "delimiter", "sheet", "merge", "only", "exclude", "tidy_groups", "group_column")
 
 
 @documented
@@ -30,7 +31,16 @@ class MeasureConfig(Options):
 
     subject: ClassVar[str] = "a measurement"
 
-    reading: Reading = part(Reading, "How the table is read; only the options about groups and about the file apply.")
+    reading: Reading = part(
+        Reading,
+        "How the table is read; only the options about groups and about the file apply.",
+        {"group_column": {"panel": DATA, "help": "Column of persons or firms that can have several rows."}},
+    )
+    given: tuple[str, ...] = names(
+        (),
+        metavar="COLUMN",
+        help="Column of a legitimate factor, within whose values groups are compared as well; repeatable.",
+    )
     cutoff: CutoffText | None = like(
         Reading,
         "incumbent_cutoff",
@@ -166,11 +176,14 @@ class ColumnMeasures(Value, frozen=True):
         Further measures of each group, in the order of the adverse-impact table.
     scores
         Gaps and ratios between the groups; changes and verdicts compare with the first decisions of the document.
+    given
+        The groups compared within strata; null without the option ``given``.
     """
 
     impact: GroupTable
     groups: tuple[GroupMeasures, ...]
     scores: ColumnScores
+    given: GivenMeasures | None = None
 
     @property
     def column(self) -> str:
@@ -258,6 +271,9 @@ class MeasureDocument(Document, frozen=True, kw_only=True, tag="measure"):
         All decisions that were measured; the second and further ones are compared with the first.
     score
         The measured score; null if the table has none.
+    factors
+        Columns that reverse or remove the difference of the first decisions between groups of a sensitive column; empty
+        with the option ``given``.
     warnings
         Cautions for the reader.
     """
@@ -269,6 +285,7 @@ class MeasureDocument(Document, frozen=True, kw_only=True, tag="measure"):
     dataset: MeasuredTable
     decisions: tuple[MeasuredDecisions, ...]
     score: MeasuredScore | None = None
+    factors: tuple[FactorHint, ...] = ()
     warnings: tuple[MeasureCaution, ...] = msgspec.field(default_factory=tuple)
 
     @property

@@ -20,6 +20,7 @@ from fairenum.report.audit_report import configuration
 from fairenum.report.embedded_copy import copy_of
 from fairenum.report.rules import Rule, judge_all
 from fairenum.report.scores_section import median_side
+from fairenum.report.strata_section import given_findings, given_sections
 from fairenum.runtime.formatting import UNDEFINED, counted, estimate, file_name, sentence_list, share, shortened, signed
 
 BIAS_AUDIT = "ll144"
@@ -128,6 +129,7 @@ def _gap_and_ratio(column: ColumnMeasures) -> tuple[Estimate, Estimate]:
 def _findings(document: MeasureDocument) -> Iterator[str]:
     """Yield sentences about other sensitive columns, other sets of decisions, gaps that need a label, and the score."""
     first, primary = document.decisions[0], document.dataset.primary.column
+    yield from given_findings(document)
     others = (column.column for column in document.dataset.sensitive if column.column != primary)
     yield from (_inequality(first, column) for column in others)
     yield from (_against_first(one, document) for one in document.decisions[1:])
@@ -194,6 +196,7 @@ def _sections(document: MeasureDocument) -> Iterator[Section]:
     yield Section.of_table("decisions", _side_by_side(document))
     for place, column in enumerate(document.dataset.sensitive):
         yield _groups(place, column.column, _group_blocks(document, place))
+    yield from given_sections(document)
     if document.score:
         yield from scores_section.score_sections(document.score)
     steps, limits = Items(tuple(_steps(document))), Items(tuple(_limits(document)))
@@ -205,6 +208,7 @@ def _brief_sections(document: MeasureDocument) -> Iterator[Section]:
     yield Section.of_table("decisions", _side_by_side(document))
     for place, column in enumerate(document.dataset.sensitive):
         yield _groups(place, column.column, _brief_group_blocks(document, place))
+    yield from given_sections(document, is_brief=True)
     if document.score:
         yield from scores_section.brief_score_sections(document.score)
 
@@ -350,7 +354,8 @@ def _limits(document: MeasureDocument) -> Iterator[str]:
     yield "No difference shown is not the same as fair: small groups hide large differences."
     yield (
         "Rates show who is selected, not why. Differences may come from who applied, or from what was known "
-        "of them; and these rows say nothing about people who are not among them."
+        "of them (--given compares within such factors); and these rows say nothing about people who are not among "
+        "them."
     )
     if document.has_label:
         yield "Labels are taken as they are; where they are biased, or known for some only, so are these rates."

@@ -33,7 +33,7 @@ from fairenum.tables.label import Label, meant_value, read_label
 from fairenum.tables.loading import read_bundled
 from fairenum.tables.naming import row_name, table_name
 from fairenum.tables.regrouping import read_regrouped, regroup
-from fairenum.tables.table import refuse_unknown_columns, with_plain_names
+from fairenum.tables.table import read_members, refuse_unknown_columns, with_plain_names
 from fairenum.tables.table_files import Card, list_datasets, read_file
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The names of the columns of a table of decisions, by role: sensitive, decision, score and label.
+    """The names of the columns of a table of decisions, by role: sensitive, decision, score, label and others.
 
     Attributes
     ----------
@@ -57,6 +57,10 @@ class Roles:
         Column of true outcomes, and its favourable value.
     decision_favourable
         Favourable value of the decisions; None to infer it from the values.
+    given
+        Columns of legitimate factors, whose combinations of values are the strata that groups are compared in.
+    members
+        Column of persons or firms that can have several rows.
     """
 
     sensitive: tuple[str, ...]
@@ -65,13 +69,15 @@ class Roles:
     label: str | None = None
     favourable: object = None
     decision_favourable: object = None
+    given: tuple[str, ...] = ()
+    members: str | None = None
 
     @property
     def named(self) -> dict[str, tuple[str, ...]]:
         """The names of the columns, keyed by the option that names them."""
-        single = {"score": self.score, "label": self.label}
+        single = {"score": self.score, "label": self.label, "group_column": self.members}
         others = {part: (column,) for part, column in single.items() if column is not None}
-        return {"decision": self.decisions, **others, "sensitive": self.sensitive}
+        return {"decision": self.decisions, **others, "given": self.given, "sensitive": self.sensitive}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,6 +94,12 @@ class DecidedTable:
         Number of rows that were left out because a decision or a score is missing.
     regrouped
         Changes that were made to the groups of sensitive columns, by column name.
+    given
+        The groups of rows by each column of legitimate factors.
+    factors
+        The groups of rows by each column without a role that has few values, and so may be such a factor.
+    members
+        The number of each row's person or firm; None if no column says which rows belong together.
     """
 
     name: str
@@ -100,6 +112,9 @@ class DecidedTable:
     undecided: int = 0
     regrouped: Mapping[str, Regrouped] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+    given: tuple[Groups, ...] = ()
+    factors: tuple[Groups, ...] = ()
+    members: IntArray | None = None
 
     def __len__(self) -> int:
         return self.sensitive[0].codes.size
@@ -145,7 +160,39 @@ def read_decided(
         left_out={column: int(marks.sum()) for column, marks in lacking.items() if marks.any()},
         undecided=int(is_lacking.sum()),
         regrouped=regrouping.made,
+        given=_given(frame, roles, reading, rows),
+        factors=_factors(frame, [column for columns in roles.named.values() for column in columns], rows),
+        members=None if roles.members is None else read_members(frame[roles.members].iloc[rows]),
     )
+
+
+MOST_VALUES, MOST_FACTORS = 30, 100  # of a column that is tried as a factor, and such columns
+
+
+def _given(frame: pd.DataFrame, roles: Roles, reading: Reading, rows: IntArray) -> tuple[Groups, ...]:
+    """Return the groups of rows by each column of legitimate factors."""
+    found = (read_groups(frame[column], reading.bands.get(column, ()), role="given") for column in roles.given)
+    return tuple(_of_rows(groups, rows) for groups in found)
+
+
+def _factors(frame: pd.DataFrame, taken: Sequence[str], rows: IntArray) -> tuple[Groups, ...]:
+    """Return the groups of rows by each column that is not taken and has few values; unreadable columns are skipped."""
+    found: list[Groups] = []
+    for column in (one for one in frame.columns if one not in taken):
+        if len(found) == MOST_FACTORS:
+            break
+        try:
+            if 2 <= frame[column].nunique() <= MOST_VALUES:
+                found.append(_of_rows(read_groups(frame[column]), rows))
+        except (DataError, TypeError):  # dates, lists, numbers with words among them
+            continue
+    return tuple(found)
+
+
+def _of_rows(groups: Groups, rows: IntArray) -> Groups:
+    """Return the groups of some rows, without those that have none of these rows."""
+    found = groups.take(rows)
+    return found.narrowed(found.sizes > 0)
 
 
 def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
@@ -154,9 +201,7 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
     claimed = [column for columns in roles.named.values() for column in columns]
     for column in claimed:
         if claimed.count(column) > 1:
-            raise ColumnConflict(
-                f"column {column!r} is named twice among decision, score, label and sensitive; give it one role"
-            )
+            raise ColumnConflict(f"column {column!r} is named twice among {', '.join(roles.named)}; give it one role")
     if not roles.decisions and roles.score is None:
         raise ColumnMissing(
             "there is nothing to measure yet; name a column of decisions with decision=... (--decision COLUMN), or of "
@@ -219,9 +264,9 @@ def read_counted(frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: s
     """
     frame = with_plain_names(frame)
     selected = _selected(roles)
-    taken = (ROWS, selected, POSITIVES, TRUE_POSITIVES)
+    taken = (ROWS, selected, POSITIVES, TRUE_POSITIVES, *roles.given)
     sensitive = roles.sensitive or tuple(column for column in frame.columns if column not in taken)
-    refuse_roles(frame, Roles(sensitive, (selected,)))
+    refuse_roles(frame, Roles(sensitive, (selected,), given=roles.given))
     counts = _counts(frame, selected)
     lines = counts.lines
     groups = [read_groups(frame[column], reading.bands.get(column, ())).take(lines) for column in sensitive]
@@ -236,11 +281,18 @@ def read_counted(frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: s
         decisions=(DecisionColumn(selected, None, None, read_only(bits.astype(np.uint8))),),
         label=label,
         regrouped=regrouping.made,
+        given=_given(frame, roles, reading, lines[rows]),
+        factors=_factors(frame, (*taken, *sensitive), lines[rows]),
     )
 
 
 def _selected(roles: Roles) -> str:
     """Return the name of the column of selected rows; refuse a score, a label and a second decision."""
+    if roles.members is not None:
+        raise ConfigError(
+            f"counts (--counts) do not say which rows are of one {roles.members!r}; give a table of rows, or leave out "
+            "group_column (--group-column)"
+        )
     if roles.score is not None or roles.label is not None or len(roles.decisions) > 1:
         raise ConfigError(
             "counts (--counts) hold one decision, in the columns n and selected, and labels in positives and "
@@ -347,7 +399,7 @@ def _refuse_other_rows(source: Mapping[str, ArrayLike]) -> None:
 
 def _from_card(card: Card, roles: Roles, reading: Reading) -> DecidedTable:
     """Read a bundled dataset; roles that are not given are taken from its card."""
-    taken = (*roles.decisions, roles.score)
+    taken = (*roles.decisions, roles.score, *roles.given, roles.members)
     sensitive = roles.sensitive or tuple(column for column in card.sensitive if column not in (*taken, roles.label))
     label = roles.label or (card.label if card.label not in (*taken, *sensitive) else None)
     favourable = card.favourable if roles.favourable is None and label == card.label else roles.favourable

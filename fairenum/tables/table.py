@@ -279,7 +279,7 @@ def read_partition(frame: pd.DataFrame, reading: Reading) -> Partition | None:
         parts=_read_parts(frame[marked]) if marked else None,
         times=times,
         moments=moments,
-        members=_read_members(frame[grouped]) if grouped else None,
+        members=read_members(frame[grouped]) if grouped else None,
         column=marked or timed,
         group_column=grouped,
     )
@@ -304,7 +304,7 @@ def _read_parts(series: Series) -> IntArray:
     return read_only(np.array([WORDS[word] for word in words], dtype=np.intp))
 
 
-def _read_members(series: Series) -> IntArray:
+def read_members(series: Series) -> IntArray:
     """Return for each row the number of its member (a person, a firm); each row without a value gets its own number."""
     import pandas as pd
 
