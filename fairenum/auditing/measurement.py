@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fairenum.auditing.period_stage import Watch, period_measures, watched_rates
 from fairenum.auditing.scorecard import column_scores, overall_estimates
 from fairenum.auditing.strata_stage import factor_hints, given_measures, strata_of
 from fairenum.document.cautions import cautions
@@ -140,7 +141,9 @@ class ColumnSetting:
     reference: str  # the group that others are compared with
     has_label: bool  # whether labels are known, and not all counted as unfavourable
     config: MeasureConfig
+    is_named: bool = False  # whether the user named the reference
     strata: Groups | None = None  # the strata in which groups are compared as well
+    watch: Watch | None = None  # the periods that are measured one by one
 
     def measures(self, name: Gap | Ratio) -> bool:
         """Tell whether a gap or ratio can be measured: it needs no label, or the labels are known."""
@@ -154,10 +157,12 @@ def measured_column(decisions: Decisions, setting: ColumnSetting) -> list[Column
     first, *others = column_scores(decisions, setting.config, name, is_measured=setting.measures)
     found = []
     for number, own in enumerate([_uncompared(first), *others]):
-        scores = score(replace(decisions, predictions=decisions.predictions[[number]]))
+        alone = replace(decisions, predictions=decisions.predictions[[number]])
+        scores = score(alone)
         table = impact(number + 1, scores, setting, has_label=setting.has_label)
         given = _given(decisions.predictions[number], setting)
-        found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), own, given))
+        periods = None if setting.watch is None else period_measures(alone, setting.watch)
+        found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), own, given, periods))
     return found
 
 
@@ -316,7 +321,7 @@ def run_measure(
 ) -> MeasureDocument:
     """Read a table of decisions and scores, and return their measures as a document."""
     started = time.perf_counter()
-    roles = replace(roles, given=config.given, members=config.reading.group_column)
+    roles = replace(roles, given=config.given, members=config.reading.group_column, period=config.by)
     table = load_decided(source, roles, config.reading, counts=counts)
     loaded = time.perf_counter()
     with one_thread():
@@ -333,7 +338,8 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
     settings = []
     for place, groups in enumerate(columns):
         reference = groups.reference(config.reference if groups is primary else None)
-        settings.append(ColumnSetting(groups, place, groups.names[reference], has_label, config, strata))
+        is_named = groups is primary and config.reference is not None
+        settings.append(ColumnSetting(groups, place, groups.names[reference], has_label, config, is_named, strata))
     made, cutoff, values = given_decisions(table, config), resolved_cutoff(table, config), oriented(table, config)
     score_measures = None
     if table.score is not None and values is not None:
@@ -390,10 +396,25 @@ def _all_decisions(table: DecidedTable, made: Sequence[GivenDecisions], groups: 
     return Decisions(np.stack([given.bits for given in made]), _labels(table), groups)
 
 
+def _watching(table: DecidedTable, decisions: Decisions, settings: Sequence[ColumnSetting]) -> Sequence[ColumnSetting]:
+    """Return the settings with the periods to watch; all watched rates of all columns share the error equally."""
+    if (periods := table.periods) is None:
+        return settings
+    config = settings[0].config
+    metric = config.metric if settings[0].measures(config.metric) else "demographic_parity_difference"
+    number = sum(watched_rates(replace(decisions, groups=one.groups), metric) for one in settings)
+    share = (1 - config.confidence) / max(number, 1)
+    return [
+        replace(one, watch=Watch(periods, metric, share, config, one.reference if one.is_named else None))
+        for one in settings
+    ]
+
+
 def _decisions(
     table: DecidedTable, made: Sequence[GivenDecisions], settings: Sequence[ColumnSetting], primary: Groups
 ) -> tuple[MeasuredDecisions, ...]:
     together = _all_decisions(table, made, primary)
+    settings = _watching(table, together, settings)
     by_column = [measured_column(replace(together, groups=one.groups), one) for one in settings]
     columns, labels = list(zip(*by_column, strict=True)), together.labels
     overall = overall_estimates(together, settings[0].config.confidence)

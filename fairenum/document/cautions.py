@@ -49,6 +49,7 @@ from fairenum.document.flip_facts import FlippedColumn
 from fairenum.document.header import CutBy, Spending
 from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
 from fairenum.document.models import AuditedModel, MarginTies
+from fairenum.document.period_facts import WatchedRate
 from fairenum.document.reading import Cutoff
 from fairenum.document.remark_words import remark_sentence
 from fairenum.document.strata_facts import FactorHint
@@ -222,6 +223,21 @@ def _missed_cut(document: MeasureDocument, caution: MeasureCaution) -> str:
     wanted, selected = percent(missed_rate(document, found)), percent(found.selection_rate.value)
     tied = f"as {found.tied} rows share the score at the cutoff"
     return f"{decisions_title(found, document)} selects {selected} instead of {wanted}, {tied}"
+
+
+def _alarms(document: MeasureDocument, caution: MeasureCaution) -> tuple[WatchedRate, ...]:
+    found = [one.of_column(str(caution.column)).periods for one in document.decisions]
+    return tuple(alarm for periods in found if periods for alarm in periods.alarms)
+
+
+@measured("alarm", about=each_column, when=lambda *about: bool(_alarms(*about)))
+def _alarm(document: MeasureDocument, caution: MeasureCaution) -> str:
+    found = _alarms(document, caution)
+    names = sentence_list(dict.fromkeys(short(one.group) for one in found))
+    return (
+        f"{caution.column}: the difference of {names} to the control group exceeds its limit; first noticed after "
+        f"{found[0].alarm}"
+    )
 
 
 def _hinted(document: MeasureDocument, caution: MeasureCaution) -> list[FactorHint]:

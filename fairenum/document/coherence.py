@@ -267,6 +267,17 @@ def _measured(column: ColumnMeasures, place: str) -> Iterator[Fault]:
     if [group.group for group in column.groups] != names:
         yield f"{place}.groups", f"the groups of {column.column!r} are {names}"
     yield from counted(column.scores, [row.n for row in column.impact.groups], f"{place}.scores")
+    if periods := column.periods:
+        yield from named(periods.control, names, f"{place}.periods.control")
+        for number, period in enumerate(periods.periods):
+            if not len(period.n) == len(period.selected) == len(period.rates) == len(names):
+                yield f"{place}.periods.periods[{number}]", f"the groups of {column.column!r} are {names}"
+        known = [period.period for period in periods.periods]
+        for number, one in enumerate(periods.watched):
+            yield from named(one.group, names, f"{place}.periods.watched[{number}].group")
+            yield from named(one.alarm, known, f"{place}.periods.watched[{number}].alarm")
+            if len(one.evidence) != periods.looks:
+                yield f"{place}.periods.watched[{number}].evidence", "there is one for each watched period"
     if given := column.given:
         yield from named(given.reference, names, f"{place}.given.reference")
         for number, stratum in enumerate(given.strata):

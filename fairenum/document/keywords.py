@@ -120,6 +120,9 @@ class MeasureOptions(TypedDict, total=False):
     tidy_groups: bool
     group_column: str | None
     given: Sequence[str]
+    by: str | None
+    baseline: int | None
+    limit: float | None
     cutoff: str | float | None
     lower_is_better: bool
     metric: GapName

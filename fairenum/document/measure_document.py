@@ -11,7 +11,20 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import MeasureCaution
 from fairenum.document.header import Document
 from fairenum.document.metric_registry import metric_of
-from fairenum.document.options import DATA, STATISTICS, Options, documented, flag, like, names, part
+from fairenum.document.options import (
+    DATA,
+    STATISTICS,
+    Options,
+    documented,
+    flag,
+    like,
+    names,
+    number,
+    part,
+    text,
+    whole,
+)
+from fairenum.document.period_facts import PeriodMeasures
 from fairenum.document.reading import CutoffText, Reading
 from fairenum.document.scores import ColumnScores, GroupTable, MeasuredScore
 from fairenum.document.strata_facts import FactorHint, GivenMeasures
@@ -40,6 +53,29 @@ class MeasureConfig(Options):
         (),
         metavar="COLUMN",
         help="Column of a legitimate factor, within whose values groups are compared as well; repeatable.",
+    )
+    by: str | None = text(
+        None,
+        metavar="COLUMN",
+        help="Column of periods (months, quarters, dates, whole numbers) to measure one by one.",
+    )
+    baseline: int | None = whole(
+        None,
+        0,
+        400,
+        metavar="N",
+        panel=STATISTICS,
+        unset="1; 0 if limit and reference are given",
+        help="Number of first periods (--by) that set the limits of the alarm, and are not watched.",
+    )
+    limit: float | None = number(
+        None,
+        0.0,
+        1.0,
+        metavar="GAP",
+        panel=STATISTICS,
+        unset="what the first periods show",
+        help="Difference of rates between a group and the control group beyond which there is an alarm (--by).",
     )
     cutoff: CutoffText | None = like(
         Reading,
@@ -76,6 +112,16 @@ class MeasureConfig(Options):
         for name, value in self.reading.options.items():
             if name not in READ and value != getattr(plain, name):
                 raise ConfigError(f"option {name!r} is for tables to learn from, not for a measurement")
+        if self.by is None and (self.baseline, self.limit) != (None, None):
+            name = "limit" if self.baseline is None else "baseline"
+            raise ConfigError(
+                f"option {name!r} (--{name}) is about periods, and there are none; name their column with by=... (--by)"
+            )
+        if self.baseline == 0 and (self.limit is None or self.reference is None):
+            raise ConfigError(
+                "without first periods (baseline=0, --baseline 0), the alarm needs a limit (--limit) and a control "
+                "group (--reference)"
+            )
 
     @property
     def fewest(self) -> int | None:
@@ -178,12 +224,15 @@ class ColumnMeasures(Value, frozen=True):
         Gaps and ratios between the groups; changes and verdicts compare with the first decisions of the document.
     given
         The groups compared within strata; null without the option ``given``.
+    periods
+        Rates and gap by period, and the alarm; null without the option ``by``.
     """
 
     impact: GroupTable
     groups: tuple[GroupMeasures, ...]
     scores: ColumnScores
     given: GivenMeasures | None = None
+    periods: PeriodMeasures | None = None
 
     @property
     def column(self) -> str:

@@ -482,10 +482,35 @@ def _strata(document: MeasureDocument) -> Rows:
                     yield row | _limits(stratum.gap, "gap")
 
 
+def _periods(document: MeasureDocument) -> Rows:
+    """Yield one row for each period and group: its rows, selected rows and rate, and the gap of the period."""
+    for number, decisions in enumerate(document.decisions, 1):
+        for column in decisions.columns:
+            names = [row.group for row in column.impact.groups]
+            for period in column.periods.periods if column.periods else ():
+                for place, group in enumerate(names):
+                    row: Row = {"number": number, "decision": decisions.name, "column": column.column}
+                    row |= _cells(period, ("period", "is_baseline")) | {"group": group}
+                    row |= {"n": period.n[place], "selected": period.selected[place]}
+                    yield row | _limits(period.rates[place], "rate") | _limits(period.gap, "gap")
+
+
+def _alarms(document: MeasureDocument) -> Rows:
+    """Yield one row for each watched rate: its limit, its evidence after the last period, and its alarm."""
+    for number, decisions in enumerate(document.decisions, 1):
+        for column in decisions.columns:
+            for one in column.periods.watched if column.periods else ():
+                row: Row = {"number": number, "decision": decisions.name, "column": column.column}
+                row |= _cells(one, ("group", "rate", "limit", "threshold", "alarm", "since"))
+                yield row | {"evidence": one.evidence[-1] if one.evidence else None}
+
+
 # Tables that most measurements do not have.
 OPTIONAL_SHEETS = {
     "given": Sheet((), _given),
     "strata": Sheet((), _strata),
+    "periods": Sheet((), _periods),
+    "alarms": Sheet((), _alarms),
 }
 SCORE_SHEETS = {
     "scores": Sheet((), _of_score(_rankings)),

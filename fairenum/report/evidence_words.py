@@ -115,6 +115,8 @@ MEASURED: Mapping[str, str] = {
     "groups": "selection rates, impact ratios, differences and other rates by group",
     "given": "differences to the reference group within strata: Mantel-Haenszel estimates and tests, and parts",
     "strata": "rows and selected rows by stratum and group, and the gap of each stratum",
+    "periods": "rows, selected rows and rate by period and group, and the gap of each period",
+    "alarms": "the watched rates: the limit of the difference to the control group, the evidence, and the alarm",
     "scores": "the score by group: share above the median, means, standardised differences, AUC",
     "cutoffs": "selection rates, gap, lowest ratio and accuracy at every cutoff of the sweep",
     "calibration": "the share of favourable labels by range of the score; empty without a label",

@@ -18,6 +18,7 @@ from fairenum.render.page import Block, Figure, Items, Page, Section, Table, Til
 from fairenum.report import groups_section, profiles, scores_section
 from fairenum.report.audit_report import configuration
 from fairenum.report.embedded_copy import copy_of
+from fairenum.report.period_section import period_findings, period_sections
 from fairenum.report.rules import Rule, judge_all
 from fairenum.report.scores_section import median_side
 from fairenum.report.strata_section import given_findings, given_sections
@@ -129,6 +130,7 @@ def _gap_and_ratio(column: ColumnMeasures) -> tuple[Estimate, Estimate]:
 def _findings(document: MeasureDocument) -> Iterator[str]:
     """Yield sentences about other sensitive columns, other sets of decisions, gaps that need a label, and the score."""
     first, primary = document.decisions[0], document.dataset.primary.column
+    yield from period_findings(document)
     yield from given_findings(document)
     others = (column.column for column in document.dataset.sensitive if column.column != primary)
     yield from (_inequality(first, column) for column in others)
@@ -197,6 +199,7 @@ def _sections(document: MeasureDocument) -> Iterator[Section]:
     for place, column in enumerate(document.dataset.sensitive):
         yield _groups(place, column.column, _group_blocks(document, place))
     yield from given_sections(document)
+    yield from period_sections(document)
     if document.score:
         yield from scores_section.score_sections(document.score)
     steps, limits = Items(tuple(_steps(document))), Items(tuple(_limits(document)))
@@ -209,6 +212,7 @@ def _brief_sections(document: MeasureDocument) -> Iterator[Section]:
     for place, column in enumerate(document.dataset.sensitive):
         yield _groups(place, column.column, _brief_group_blocks(document, place))
     yield from given_sections(document, is_brief=True)
+    yield from period_sections(document, is_brief=True)
     if document.score:
         yield from scores_section.brief_score_sections(document.score)
 

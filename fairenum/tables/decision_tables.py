@@ -32,6 +32,7 @@ from fairenum.tables.groups import Groups, read_groups, with_intersection
 from fairenum.tables.label import Label, meant_value, read_label
 from fairenum.tables.loading import read_bundled
 from fairenum.tables.naming import row_name, table_name
+from fairenum.tables.periods import Periods, read_periods
 from fairenum.tables.regrouping import read_regrouped, regroup
 from fairenum.tables.table import read_members, refuse_unknown_columns, with_plain_names
 from fairenum.tables.table_files import Card, list_datasets, read_file
@@ -61,6 +62,8 @@ class Roles:
         Columns of legitimate factors, whose combinations of values are the strata that groups are compared in.
     members
         Column of persons or firms that can have several rows.
+    period
+        Column of the periods in which rows were decided.
     """
 
     sensitive: tuple[str, ...]
@@ -71,11 +74,12 @@ class Roles:
     decision_favourable: object = None
     given: tuple[str, ...] = ()
     members: str | None = None
+    period: str | None = None
 
     @property
     def named(self) -> dict[str, tuple[str, ...]]:
         """The names of the columns, keyed by the option that names them."""
-        single = {"score": self.score, "label": self.label, "group_column": self.members}
+        single = {"score": self.score, "label": self.label, "group_column": self.members, "by": self.period}
         others = {part: (column,) for part, column in single.items() if column is not None}
         return {"decision": self.decisions, **others, "given": self.given, "sensitive": self.sensitive}
 
@@ -100,6 +104,8 @@ class DecidedTable:
         The groups of rows by each column without a role that has few values, and so may be such a factor.
     members
         The number of each row's person or firm; None if no column says which rows belong together.
+    periods
+        The period of each row; None if no column says it.
     """
 
     name: str
@@ -115,6 +121,7 @@ class DecidedTable:
     given: tuple[Groups, ...] = ()
     factors: tuple[Groups, ...] = ()
     members: IntArray | None = None
+    periods: Periods | None = None
 
     def __len__(self) -> int:
         return self.sensitive[0].codes.size
@@ -144,6 +151,8 @@ def read_decided(
     lacking = {column: is_missing(found) for column, found in texts.items()}
     if roles.score is not None and values is not None:
         lacking[roles.score] = np.isnan(values)
+    if roles.period is not None:
+        lacking[roles.period] = frame[roles.period].isna().to_numpy()
     is_lacking = np.any([*lacking.values()], axis=0)
     _refuse_without_rows(lacking, is_lacking)
     rows = np.flatnonzero(~is_lacking)
@@ -163,6 +172,7 @@ def read_decided(
         given=_given(frame, roles, reading, rows),
         factors=_factors(frame, [column for columns in roles.named.values() for column in columns], rows),
         members=None if roles.members is None else read_members(frame[roles.members].iloc[rows]),
+        periods=None if roles.period is None else read_periods(frame[roles.period].iloc[rows]).take(slice(None)),
     )
 
 
@@ -264,9 +274,10 @@ def read_counted(frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: s
     """
     frame = with_plain_names(frame)
     selected = _selected(roles)
-    taken = (ROWS, selected, POSITIVES, TRUE_POSITIVES, *roles.given)
+    period = () if roles.period is None else (roles.period,)
+    taken = (ROWS, selected, POSITIVES, TRUE_POSITIVES, *roles.given, *period)
     sensitive = roles.sensitive or tuple(column for column in frame.columns if column not in taken)
-    refuse_roles(frame, Roles(sensitive, (selected,), given=roles.given))
+    refuse_roles(frame, Roles(sensitive, (selected,), given=roles.given, period=roles.period))
     counts = _counts(frame, selected)
     lines = counts.lines
     groups = [read_groups(frame[column], reading.bands.get(column, ())).take(lines) for column in sensitive]
@@ -283,7 +294,19 @@ def read_counted(frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: s
         regrouped=regrouping.made,
         given=_given(frame, roles, reading, lines[rows]),
         factors=_factors(frame, (*taken, *sensitive), lines[rows]),
+        periods=None if roles.period is None else _counted_periods(frame[roles.period]).take(lines[rows]),
     )
+
+
+def _counted_periods(series: Series) -> Periods:
+    """Read the periods of a table of counts, every line of which needs one."""
+    lost = np.flatnonzero(series.isna().to_numpy())
+    if lost.size:
+        raise ColumnUnusable(
+            f"column {series.name!r}, named as by (--by), is empty in {row_name(series.index, int(lost[0]))}; every "
+            "line of counts (--counts) needs its period"
+        )
+    return read_periods(series)
 
 
 def _selected(roles: Roles) -> str:
@@ -399,7 +422,7 @@ def _refuse_other_rows(source: Mapping[str, ArrayLike]) -> None:
 
 def _from_card(card: Card, roles: Roles, reading: Reading) -> DecidedTable:
     """Read a bundled dataset; roles that are not given are taken from its card."""
-    taken = (*roles.decisions, roles.score, *roles.given, roles.members)
+    taken = (*roles.decisions, roles.score, *roles.given, roles.members, roles.period)
     sensitive = roles.sensitive or tuple(column for column in card.sensitive if column not in (*taken, roles.label))
     label = roles.label or (card.label if card.label not in (*taken, *sensitive) else None)
     favourable = card.favourable if roles.favourable is None and label == card.label else roles.favourable
