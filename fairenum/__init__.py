@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairenum.api import AuditResult, MeasureResult, audit, measure, select
+    from fairenum.api import AuditResult, ComparisonResult, MeasureResult, audit, compare, measure, select
     from fairenum.document.audit_config import AuditConfig
+    from fairenum.document.comparison_document import CompareConfig
     from fairenum.document.measure_document import MeasureConfig
     from fairenum.document.training import Tolerances
     from fairenum.enumeration.division import EncodedRows
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "AuditConfig": "document.audit_config",
     "AuditResult": "api",
+    "CompareConfig": "document.comparison_document",
+    "ComparisonResult": "api",
     "Dataset": "tables",
     "EncodedRows": "enumeration.division",
     "EnumSVC": "estimator",
@@ -34,6 +37,7 @@ _HOMES = {
     "SvmProblem": "svm.problem",
     "Tolerances": "document.training",
     "audit": "api",
+    "compare": "api",
     "list_solvers": "solvers.registry",
     "load_dataset": "tables",
     "measure": "api",
@@ -45,6 +49,8 @@ _HOMES = {
 __all__ = [
     "AuditConfig",
     "AuditResult",
+    "CompareConfig",
+    "ComparisonResult",
     "Dataset",
     "EncodedRows",
     "EnumSVC",
@@ -56,6 +62,7 @@ __all__ = [
     "SvmProblem",
     "Tolerances",
     "audit",
+    "compare",
     "list_solvers",
     "load_dataset",
     "measure",

@@ -136,3 +136,11 @@ class MeasureOptions(TypedDict, total=False):
     replications: int
     data_source: str | None
     data_dates: str | None
+
+
+class CompareOptions(TypedDict, total=False):
+    """Options of a comparison, as keyword arguments."""
+
+    metric: GapName | None
+    confidence: float
+    same_within: float

@@ -150,8 +150,8 @@ class Confusion:
     def __post_init__(self) -> None:
         freeze(self)
 
-    def of_groups(self, kept: BoolArray) -> Self:
-        """Return the counts of the groups for which `kept` is true."""
+    def of_groups(self, kept: BoolArray | IntArray) -> Self:
+        """Return the counts of the groups for which `kept` is true, or whose positions it holds, in their order."""
         return self._mapped(lambda counts: counts[..., kept, :])
 
     def overall(self) -> Self:
