@@ -209,7 +209,7 @@ def _compared(
     names = tuple(name for name in old.groups if name in new.groups)
     first, last = (_scores(side, names) for side in (old, new))
     gaps = [estimates(gap_intervals(one, claim.metric, config.confidence))[0] for one in (first, last)]
-    lower, upper = _limits(first.counts, last.counts, claim.metric, 1 - error)
+    lower, upper = change_of_gap(first.counts, last.counts, claim.metric, 1 - error)
     is_known = gaps[0].value is not None and gaps[1].value is not None
     change = estimate((gaps[1].value or 0.0) - (gaps[0].value or 0.0), lower, upper) if is_known else Estimate()
     return ComparedGap(
@@ -232,7 +232,7 @@ def _scores(side: CountedColumn, names: tuple[str, ...]) -> Scores:
     return scored(Groups(np.arange(len(names)), names), side.counts.of_groups(places), np.zeros(1, np.bool_))
 
 
-def _limits(old: Confusion, new: Confusion, metric: Gap, confidence: float) -> tuple[float, float]:
+def change_of_gap(old: Confusion, new: Confusion, metric: Gap, confidence: float) -> tuple[float, float]:
     """Return limits of the change of a gap between independent rows; `fairenum.metrics.changes` derives them."""
     rates = GAP_RATES[metric]
     fractions = [stacked([effective(FRACTIONS[rate], counts) for rate in rates]) for counts in (old, new)]

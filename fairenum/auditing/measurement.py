@@ -26,6 +26,7 @@ from fairenum.document.measure_document import (
     MeasuredTable,
 )
 from fairenum.document.metric_registry import metric_of
+from fairenum.document.probable_facts import ProbableGroup, ProbableMeasures
 from fairenum.document.reading import Cutoff
 from fairenum.document.scores import (
     CalibrationBin,
@@ -44,6 +45,7 @@ from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
 from fairenum.metrics import Decisions, Scores, gap_intervals, rate_intervals, score
 from fairenum.metrics.counts import BitArray, FloatArray
+from fairenum.metrics.group_probabilities import SoftGroups, rate_bounds, soft_differences, soft_rates
 from fairenum.metrics.impact_ratios import Headcount, impact_ratios, impact_table, ratio_intervals
 from fairenum.metrics.intervals import estimates, plain
 from fairenum.metrics.operating_point import cut_score
@@ -62,6 +64,7 @@ from fairenum.runtime.parallel import one_thread
 from fairenum.tables import Groups
 from fairenum.tables.decision_tables import DecidedTable, Roles, load_decided
 from fairenum.tables.groups import comparable, named_groups
+from fairenum.tables.probable_groups import ProbableGroups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -322,6 +325,7 @@ def run_measure(
     """Read a table of decisions and scores, and return their measures as a document."""
     started = time.perf_counter()
     roles = replace(roles, given=config.given, members=config.reading.group_column, period=config.by)
+    roles = replace(roles, probabilities=config.group_probabilities)
     table = load_decided(source, roles, config.reading, counts=counts)
     loaded = time.perf_counter()
     with one_thread():
@@ -396,6 +400,19 @@ def _all_decisions(table: DecidedTable, made: Sequence[GivenDecisions], groups: 
     return Decisions(np.stack([given.bits for given in made]), _labels(table), groups)
 
 
+def _probable(groups: ProbableGroups, bits: BitArray, config: MeasureConfig) -> ProbableMeasures:
+    """Return the weighted rates of groups that are known by probability only, and their bounds."""
+    soft = SoftGroups(groups.probabilities.copy(), bits)
+    reference = int(soft.sizes.argmax())
+    found = (
+        soft_rates(soft, config.confidence),
+        rate_bounds(soft, config.confidence),
+        soft_differences(soft, reference, config.confidence),
+    )
+    parts = zip(groups.names, soft.sizes.tolist(), *map(estimates, found), strict=True)
+    return ProbableMeasures(groups.names[reference], tuple(ProbableGroup(*part) for part in parts))
+
+
 def _watching(table: DecidedTable, decisions: Decisions, settings: Sequence[ColumnSetting]) -> Sequence[ColumnSetting]:
     """Return the settings with the periods to watch; all watched rates of all columns share the error equally."""
     if (periods := table.periods) is None:
@@ -436,6 +453,7 @@ def _decisions(
             accuracy=overall["accuracy"][place],
             balanced_accuracy=overall["balanced_accuracy"][place],
             follows_label=table.label is not None and bool((given.bits == labels).all()),
+            probable=None if table.probable is None else _probable(table.probable, given.bits, settings[0].config),
         )
         for place, given in enumerate(made)
     )

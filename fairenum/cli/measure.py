@@ -39,7 +39,7 @@ OPTIONS = options_of(
     GIVEN,
     MeasureConfig,
     order="decision decision_favourable score cutoff lower_is_better label favourable sensitive primary reference "
-    f"given by group_column counts {GROUPING} {FILE}",
+    f"group_probabilities given by group_column counts {GROUPING} {FILE}",
     without={*declared(Reading)} - {*READ},
 )
 

@@ -240,6 +240,14 @@ def _alarm(document: MeasureDocument, caution: MeasureCaution) -> str:
     )
 
 
+@measured("guessed_groups", when=lambda document, _: bool(document.config.group_probabilities))
+def _guessed_groups(_document: MeasureDocument, _caution: MeasureCaution) -> str:
+    return (
+        "groups are known by probability only: weighted rates understate a difference that also exists among people of "
+        "the same probabilities, and groups by their most likely value can be biased either way"
+    )
+
+
 def _hinted(document: MeasureDocument, caution: MeasureCaution) -> list[FactorHint]:
     return [one for one in document.factors if one.column == caution.column]
 

@@ -120,6 +120,7 @@ class MeasureOptions(TypedDict, total=False):
     tidy_groups: bool
     group_column: str | None
     given: Sequence[str]
+    group_probabilities: Mapping[str, str]
     by: str | None
     baseline: int | None
     limit: float | None

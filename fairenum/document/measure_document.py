@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -18,13 +19,17 @@ from fairenum.document.options import (
     documented,
     flag,
     like,
+    mapping,
     names,
     number,
     part,
+    shown,
+    split_names,
     text,
     whole,
 )
 from fairenum.document.period_facts import PeriodMeasures
+from fairenum.document.probable_facts import ProbableMeasures
 from fairenum.document.reading import CutoffText, Reading
 from fairenum.document.scores import ColumnScores, GroupTable, MeasuredScore
 from fairenum.document.strata_facts import FactorHint, GivenMeasures
@@ -35,6 +40,27 @@ from fairenum.errors import ConfigError
 
 # Reading options that apply to a measurement, which trains no model.
 READ = ("bands", "decimal", "delimiter", "sheet", "merge", "only", "exclude", "tidy_groups", "group_column")
+
+
+def _is_columns(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and isinstance(column, str) and name and column for name, column in value.items()
+    )
+
+
+def _parse_columns(text: str) -> list[tuple[str, str]]:
+    """Return the groups and their columns that a text such as ``white=p_white,black=p_black`` states."""
+    pairs = [tuple(map(str.strip, part.split("=", 1))) for part in split_names(text)]
+    if not pairs or any(len(pair) < 2 or not all(pair) for pair in pairs):
+        raise ValueError(f"{shown(text)} is no list of groups and columns, such as white=p_white,black=p_black")
+    return [(pair[0], pair[1]) for pair in pairs]
+
+
+def _joined_columns(parts: Iterable[list[tuple[str, str]]]) -> dict[str, str]:
+    pairs = [pair for part in parts for pair in part]
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a group is named twice; give each one column")
+    return dict(pairs)
 
 
 @documented
@@ -53,6 +79,14 @@ class MeasureConfig(Options):
         (),
         metavar="COLUMN",
         help="Column of a legitimate factor, within whose values groups are compared as well; repeatable.",
+    )
+    group_probabilities: Mapping[str, str] = mapping(
+        metavar="GROUP=COLUMN,..",
+        test=_is_columns,
+        must="names of groups, each with the column of its probabilities",
+        parse=_parse_columns,
+        gather=_joined_columns,
+        help="Groups that are known by probability only, each with its column of probabilities; repeatable.",
     )
     by: str | None = text(
         None,
@@ -284,6 +318,8 @@ class MeasuredDecisions(Value, frozen=True):
         Whether all rows of the compared groups of the primary column get the same decision.
     follows_label
         Whether every decision agrees with the label.
+    probable
+        Rates of groups that are known by probability only; null without the option ``group_probabilities``.
     columns
         Measures by sensitive column, in the order of the table's sensitive columns.
     """
@@ -301,6 +337,7 @@ class MeasuredDecisions(Value, frozen=True):
     accuracy: Estimate = Estimate()
     balanced_accuracy: Estimate = Estimate()
     follows_label: bool = False
+    probable: ProbableMeasures | None = None
 
     def of_column(self, column: str) -> ColumnMeasures:
         """Return the measures for one sensitive column."""

@@ -505,12 +505,22 @@ def _alarms(document: MeasureDocument) -> Rows:
                 yield row | {"evidence": one.evidence[-1] if one.evidence else None}
 
 
+def _probable(document: MeasureDocument) -> Rows:
+    """Yield one row for each group that is known by probability: its weighted rate, bounds and difference."""
+    for number, decisions in enumerate(document.decisions, 1):
+        for one in decisions.probable.groups if decisions.probable else ():
+            row: Row = {"number": number, "decision": decisions.name, "group": one.group, "rows": one.rows}
+            bounds: Row = {"bound_low": one.bounds.low, "bound_high": one.bounds.high}
+            yield row | _limits(one.rate, "rate") | bounds | _limits(one.difference, "difference")
+
+
 # Tables that most measurements do not have.
 OPTIONAL_SHEETS = {
     "given": Sheet((), _given),
     "strata": Sheet((), _strata),
     "periods": Sheet((), _periods),
     "alarms": Sheet((), _alarms),
+    "probable": Sheet((), _probable),
 }
 SCORE_SHEETS = {
     "scores": Sheet((), _of_score(_rankings)),

@@ -33,6 +33,7 @@ from fairenum.tables.label import Label, meant_value, read_label
 from fairenum.tables.loading import read_bundled
 from fairenum.tables.naming import row_name, table_name
 from fairenum.tables.periods import Periods, read_periods
+from fairenum.tables.probable_groups import ProbableGroups, read_probable
 from fairenum.tables.regrouping import read_regrouped, regroup
 from fairenum.tables.table import read_members, refuse_unknown_columns, with_plain_names
 from fairenum.tables.table_files import Card, list_datasets, read_file
@@ -64,6 +65,8 @@ class Roles:
         Column of persons or firms that can have several rows.
     period
         Column of the periods in which rows were decided.
+    probabilities
+        Columns of the probabilities that a row belongs to a group, by the name of the group.
     """
 
     sensitive: tuple[str, ...]
@@ -75,13 +78,15 @@ class Roles:
     given: tuple[str, ...] = ()
     members: str | None = None
     period: str | None = None
+    probabilities: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def named(self) -> dict[str, tuple[str, ...]]:
         """The names of the columns, keyed by the option that names them."""
         single = {"score": self.score, "label": self.label, "group_column": self.members, "by": self.period}
         others = {part: (column,) for part, column in single.items() if column is not None}
-        return {"decision": self.decisions, **others, "given": self.given, "sensitive": self.sensitive}
+        several = {"group_probabilities": tuple(self.probabilities.values()), "given": self.given}
+        return {"decision": self.decisions, **others, **several, "sensitive": self.sensitive}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,6 +111,8 @@ class DecidedTable:
         The number of each row's person or firm; None if no column says which rows belong together.
     periods
         The period of each row; None if no column says it.
+    probable
+        The probabilities that rows belong to groups; None if no columns have them.
     """
 
     name: str
@@ -122,6 +129,7 @@ class DecidedTable:
     factors: tuple[Groups, ...] = ()
     members: IntArray | None = None
     periods: Periods | None = None
+    probable: ProbableGroups | None = None
 
     def __len__(self) -> int:
         return self.sensitive[0].codes.size
@@ -153,16 +161,20 @@ def read_decided(
         lacking[roles.score] = np.isnan(values)
     if roles.period is not None:
         lacking[roles.period] = frame[roles.period].isna().to_numpy()
+    chances = {column: read_scores(frame[column], reading.decimal) for column in roles.probabilities.values()}
+    lacking |= {column: np.isnan(found) for column, found in chances.items()}
     is_lacking = np.any([*lacking.values()], axis=0)
     _refuse_without_rows(lacking, is_lacking)
     rows = np.flatnonzero(~is_lacking)
     regrouping = read_regrouped(frame.iloc[rows], roles.sensitive, meanings, reading)
     rows = rows if regrouping.rows is None else rows[regrouping.rows]
     label = None if roles.label is None else read_label(frame[roles.label].iloc[rows], roles.favourable)
+    probable = read_probable(frame, roles.probabilities, chances, rows) if chances else None
     return DecidedTable(
         name=name,
         form="rows",
-        sensitive=regrouping.columns,
+        sensitive=regrouping.columns if probable is None or roles.sensitive else (probable.most_likely,),
+        probable=probable,
         decisions=_decisions({column: found[rows] for column, found in texts.items()}, roles, label),
         score=None if roles.score is None or values is None else ScoreColumn(roles.score, read_only(values[rows])),
         label=label,
@@ -217,11 +229,15 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
             "there is nothing to measure yet; name a column of decisions with decision=... (--decision COLUMN), or of "
             f"scores with score=... (--score COLUMN); the columns are {quoted(frame.columns)}"
         )
-    if not roles.sensitive:
+    if not roles.sensitive and not roles.probabilities:
         raise ColumnMissing(
             "there are no groups to compare yet; name a column of them with sensitive=... (--sensitive COLUMN); the "
             f"columns are {quoted(frame.columns)}"
         )
+
+
+def _roles_of(column: str, roles: Roles) -> str:
+    return " and ".join(role for role, columns in roles.named.items() for one in columns if one == column)
 
 
 def _refuse_without_rows(lacking: Mapping[str, NDArray[np.bool_]], is_lacking: NDArray[np.bool_]) -> None:
@@ -311,6 +327,11 @@ def _counted_periods(series: Series) -> Periods:
 
 def _selected(roles: Roles) -> str:
     """Return the name of the column of selected rows; refuse a score, a label and a second decision."""
+    if roles.probabilities:
+        raise ConfigError(
+            "group_probabilities (--group-probabilities) are about single rows, and counts (--counts) have none; give "
+            "a table of rows"
+        )
     if roles.members is not None:
         raise ConfigError(
             f"counts (--counts) do not say which rows are of one {roles.members!r}; give a table of rows, or leave out "

@@ -118,7 +118,7 @@ def test_a_stratum_of_one_group_has_no_gap():
     ("given", "error", "words"),
     [
         ("departmnt", ColumnMissing, "named as given; did you mean 'department'"),
-        ("gender", ColumnConflict, "'gender' is named twice among decision, given, sensitive"),
+        ("gender", ColumnConflict, "'gender' is named twice, as given and sensitive"),
         ("points", ColumnUnusable, "given column 'points' holds .* different numbers.*--band points"),
         (["ward", "department"], ColumnUnusable, "make .* strata, more than 500"),
     ],
