@@ -23,6 +23,7 @@ import click
 from fairenum.cli import group
 from fairenum.document import reading, terms, training
 from fairenum.document.audit_config import AuditConfig
+from fairenum.document.comparison_document import CompareConfig
 from fairenum.document.files import load_as
 from fairenum.document.measure_document import READ, MeasureConfig
 from fairenum.document.metric_registry import metric_keys
@@ -197,6 +198,7 @@ def keywords_page() -> str:
             audit,
         ),
         ("MeasureOptions", "TypedDict", "Options of a measurement and its reading, as keyword arguments.", measure),
+        ("CompareOptions", "TypedDict", "Options of a comparison, as keyword arguments.", _keywords(CompareConfig)),
     )
     types = " ".join((*table.values(), *audit.values()))
     named = {"TypedDict", *re.findall(r"\w+", types)} - {*vars(builtins), "GapName"}

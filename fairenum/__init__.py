@@ -7,8 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairenum.api import AuditResult, MeasureResult, ScoreResult, audit, measure, score, select
+    from fairenum.api import (
+        AuditResult,
+        ComparisonResult,
+        MeasureResult,
+        ScoreResult,
+        audit,
+        compare,
+        measure,
+        score,
+        select,
+    )
     from fairenum.document.audit_config import AuditConfig
+    from fairenum.document.comparison_document import CompareConfig
     from fairenum.document.measure_document import MeasureConfig
     from fairenum.document.training import Tolerances
     from fairenum.enumeration.division import EncodedRows
@@ -23,6 +34,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "AuditConfig": "document.audit_config",
     "AuditResult": "api",
+    "CompareConfig": "document.comparison_document",
+    "ComparisonResult": "api",
     "Dataset": "tables",
     "EncodedRows": "enumeration.division",
     "EnumSVC": "estimator",
@@ -35,6 +48,7 @@ _HOMES = {
     "SvmProblem": "svm.problem",
     "Tolerances": "document.training",
     "audit": "api",
+    "compare": "api",
     "list_solvers": "solvers.registry",
     "load_dataset": "tables",
     "measure": "api",
@@ -47,6 +61,8 @@ _HOMES = {
 __all__ = [
     "AuditConfig",
     "AuditResult",
+    "CompareConfig",
+    "ComparisonResult",
     "Dataset",
     "EncodedRows",
     "EnumSVC",
@@ -59,6 +75,7 @@ __all__ = [
     "SvmProblem",
     "Tolerances",
     "audit",
+    "compare",
     "list_solvers",
     "load_dataset",
     "measure",

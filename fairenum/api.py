@@ -1,4 +1,4 @@
-"""The public functions `audit`, `measure`, `score` and `select`, and the results that they return."""
+"""The public functions `audit`, `measure`, `compare`, `score` and `select`, and the results that they return."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument, JudgedDocument
-from fairenum.document.files import load_as, save, to_json, write_atomically
+from fairenum.document.comparison_document import CompareConfig, ComparisonDocument
+from fairenum.document.files import load, load_as, save, to_json, write_atomically
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
-from fairenum.document.keywords import AuditOptions, GapName, MeasureOptions
+from fairenum.document.keywords import AuditOptions, CompareOptions, GapName, MeasureOptions
 from fairenum.document.measure_document import MeasureConfig, MeasuredDecisions, MeasureDocument
 from fairenum.document.models import AuditedModel
 from fairenum.errors import ConfigError, NotProposed, ResultError
@@ -203,6 +204,74 @@ def measure(
     roles = Roles(listed(sensitive), listed(decision), score, label, favourable, decision_favourable)
     config = (config or MeasureConfig()).but(**options)
     return MeasureResult(run_measure(data, roles, config, counts=counts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparisonResult:
+    """The result of `compare`: how every gap changed from one run to another."""
+
+    document: ComparisonDocument
+
+    @property
+    def verdicts(self) -> dict[tuple[str, str], str]:
+        """The verdict on each gap of the first decisions, by sensitive column and metric."""
+        gaps = self.document.gaps
+        return {(gap.column, gap.metric): gap.verdict for gap in gaps if gap.old_decisions == gaps[0].old_decisions}
+
+    def to_html(self) -> str:
+        """Return the comparison as one self-contained HTML page."""
+        from fairenum.render.html import to_html
+        from fairenum.report import page
+
+        return to_html(page(self.document))
+
+    def to_markdown(self) -> str:
+        """Return the comparison in brief, as Markdown."""
+        from fairenum.render.markdown import to_markdown
+        from fairenum.report import page
+
+        return to_markdown(page(self.document, brief=True))
+
+    def save(self, path: str | Path) -> None:
+        """Write the document to a JSON file, completely or not at all."""
+        save(self.document, path)
+
+
+def compare(
+    old: str | Path | Result,
+    new: str | Path | Result,
+    *,
+    names: tuple[str, str] = ("old", "new"),
+    config: CompareConfig | None = None,
+    **options: Unpack[CompareOptions],
+) -> ComparisonResult:
+    """Compare the gaps of two runs about different people: a verdict for each.
+
+    Parameters
+    ----------
+    old, new
+        Results of `measure` or `audit`, or files in which they are saved. Of an audit, the holdout counts.
+    names
+        What the two are called in reports.
+    config
+        All other options; the defaults of `CompareConfig` if not given.
+    **options
+        Options of `CompareConfig`; they override ``config``.
+    """
+    from fairenum.auditing.comparing import compare_runs
+
+    found = (config or CompareConfig()).but(**options)
+    return ComparisonResult(compare_runs(_judged(old), _judged(new), found, names))
+
+
+def _judged(run: str | Path | Result) -> JudgedDocument:
+    """Return the document of a result, or of the file of one; refuse documents of other kinds."""
+    if isinstance(run, Result):
+        return run.document
+    document = load(run)
+    if not isinstance(document, JudgedDocument):
+        raise ResultError(f"{str(run)!r} is a {document.title}; only measurements and audits are compared")
+    return document
 
 
 @dataclass(frozen=True, slots=True, eq=False)

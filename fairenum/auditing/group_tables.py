@@ -118,7 +118,9 @@ def incumbent_measures(
     rows, settings = incumbent_settings(division, table, config)
     labels, weights = division.dataset.y[rows].astype(np.uint8), division.dataset.relative(rows)
     bits = found.bits[rows]
-    everyone = Decisions(bits[None], labels, Groups.everyone(len(rows)), weights)
+    members = division.dataset.members
+    clusters = None if members is None else members[rows]
+    everyone = Decisions(bits[None], labels, Groups.everyone(len(rows)), weights, clusters=clusters)
     overall = overall_estimates(everyone, config.confidence)
     columns = (measured_column(replace(everyone, groups=one.groups), one)[0] for one in settings)
     return IncumbentMeasures(

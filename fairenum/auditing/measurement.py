@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fairenum.auditing.period_stage import Watch, period_measures, watched_rates
 from fairenum.auditing.scorecard import column_scores, overall_estimates
+from fairenum.auditing.strata_stage import factor_hints, given_measures, strata_of
 from fairenum.document.cautions import cautions
 from fairenum.document.header import environment
 from fairenum.document.measure_document import (
@@ -24,6 +26,7 @@ from fairenum.document.measure_document import (
     MeasuredTable,
 )
 from fairenum.document.metric_registry import metric_of
+from fairenum.document.probable_facts import ProbableGroup, ProbableMeasures
 from fairenum.document.reading import Cutoff
 from fairenum.document.scores import (
     CalibrationBin,
@@ -35,12 +38,14 @@ from fairenum.document.scores import (
     GroupTable,
     MeasuredScore,
 )
+from fairenum.document.strata_facts import FactorHint, GivenMeasures
 from fairenum.document.table_facts import Regrouped
 from fairenum.document.terms import GAPS, Gap, Ratio
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
 from fairenum.metrics import Decisions, Scores, gap_intervals, rate_intervals, score
 from fairenum.metrics.counts import BitArray, FloatArray, confusion
+from fairenum.metrics.group_probabilities import SoftGroups, rate_bounds, soft_differences, soft_rates
 from fairenum.metrics.impact_ratios import Headcount, impact_ratios, impact_table, ratio_intervals
 from fairenum.metrics.intervals import estimates, plain
 from fairenum.metrics.operating_point import cut_score
@@ -59,6 +64,7 @@ from fairenum.runtime.parallel import one_thread
 from fairenum.tables import Groups
 from fairenum.tables.decision_tables import DecidedTable, Roles, load_decided
 from fairenum.tables.groups import comparable, named_groups
+from fairenum.tables.probable_groups import ProbableGroups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,6 +144,9 @@ class ColumnSetting:
     reference: str  # the group that others are compared with
     has_label: bool  # whether labels are known, and not all counted as unfavourable
     config: MeasureConfig
+    is_named: bool = False  # whether the user named the reference
+    strata: Groups | None = None  # the strata in which groups are compared as well
+    watch: Watch | None = None  # the periods that are measured one by one
 
     def measures(self, name: Gap | Ratio) -> bool:
         """Tell whether a gap or ratio can be measured: it needs no label, or the labels are known."""
@@ -151,10 +160,21 @@ def measured_column(decisions: Decisions, setting: ColumnSetting) -> list[Column
     first, *others = column_scores(decisions, setting.config, name, is_measured=setting.measures)
     found = []
     for number, own in enumerate([_uncompared(first), *others]):
-        scores = score(replace(decisions, predictions=decisions.predictions[[number]]))
+        alone = replace(decisions, predictions=decisions.predictions[[number]])
+        scores = score(alone)
         table = impact(number + 1, scores, setting, has_label=setting.has_label, selected=_selected(decisions, number))
-        found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), own))
+        given = _given(decisions.predictions[number], setting)
+        periods = None if setting.watch is None else period_measures(alone, setting.watch)
+        found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), own, given, periods))
     return found
+
+
+def _given(bits: BitArray, setting: ColumnSetting) -> GivenMeasures | None:
+    """Return the comparison of groups within strata; None without strata."""
+    if setting.strata is None:
+        return None
+    config = setting.config
+    return given_measures(bits, setting.groups, setting.strata, config.given, setting.reference, config.confidence)
 
 
 def _selected(decisions: Decisions, number: int) -> FloatArray:
@@ -317,6 +337,8 @@ def run_measure(
 ) -> MeasureDocument:
     """Read a table of decisions and scores, and return their measures as a document."""
     started = time.perf_counter()
+    roles = replace(roles, given=config.given, members=config.reading.group_column, period=config.by)
+    roles = replace(roles, probabilities=config.group_probabilities)
     table = load_decided(source, roles, config.reading, counts=counts)
     loaded = time.perf_counter()
     with one_thread():
@@ -329,11 +351,12 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
     """Return the measures of a table of decisions and scores as a document."""
     columns = _columns(table, config)
     primary = named_groups(columns, config.primary)
-    has_label = table.label is not None
+    has_label, strata = table.label is not None, strata_of(table.given)
     settings = []
     for place, groups in enumerate(columns):
         reference = groups.reference(config.control if groups is primary else None)
-        settings.append(ColumnSetting(groups, place, groups.names[reference], has_label, config))
+        is_named = groups is primary and config.control is not None
+        settings.append(ColumnSetting(groups, place, groups.names[reference], has_label, config, is_named, strata))
     made, cutoff, values = given_decisions(table, config), resolved_cutoff(table, config), oriented(table, config)
     score_measures = None
     if table.score is not None and values is not None:
@@ -344,14 +367,27 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
         primary=primary.column,
         control=next(one.reference for one in settings if one.groups is primary),
     )
+    decisions = _decisions(table, made, settings, primary)
     document = MeasureDocument(
         environment=environment(),
         config=resolved,
         dataset=_table(table, settings, primary, made),
-        decisions=_decisions(table, made, settings, primary),
+        decisions=decisions,
         score=score_measures,
+        factors=() if table.given else tuple(_factors(table, settings, made[0], decisions[0])),
     )
     return document.but(warnings=cautions(document))
+
+
+def _factors(
+    table: DecidedTable, settings: Sequence[ColumnSetting], made: GivenDecisions, found: MeasuredDecisions
+) -> Iterator[FactorHint]:
+    """Yield columns that reverse or remove the difference between groups of another sensitive column."""
+    for setting in settings[: len(table.sensitive)]:
+        groups = setting.groups
+        factors = (*table.factors, *(one for one in table.sensitive if one.column != groups.column))
+        impact = found.of_column(groups.column).impact
+        yield from factor_hints(made.bits, groups, impact, factors, setting.config.confidence)
 
 
 def _columns(table: DecidedTable, config: MeasureConfig) -> tuple[Groups, ...]:
@@ -368,13 +404,46 @@ def _labels(table: DecidedTable) -> BitArray:
     return np.zeros(len(table), np.uint8) if table.label is None else table.label.y.astype(np.uint8)
 
 
+def _all_decisions(table: DecidedTable, made: Sequence[GivenDecisions], groups: Groups) -> Decisions:
+    """Return all sets of decisions about the rows, with the groups of one column."""
+    bits = np.stack([given.bits for given in made])
+    return Decisions(bits, _labels(table), groups, clusters=table.members)
+
+
+def _probable(groups: ProbableGroups, bits: BitArray, config: MeasureConfig) -> ProbableMeasures:
+    """Return the weighted rates of groups that are known by probability only, and their bounds."""
+    soft = SoftGroups(groups.probabilities.copy(), bits)
+    reference = int(soft.sizes.argmax())
+    found = (
+        soft_rates(soft, config.confidence),
+        rate_bounds(soft, config.confidence),
+        soft_differences(soft, reference, config.confidence),
+    )
+    parts = zip(groups.names, soft.sizes.tolist(), *map(estimates, found), strict=True)
+    return ProbableMeasures(groups.names[reference], tuple(ProbableGroup(*part) for part in parts))
+
+
+def _watching(table: DecidedTable, decisions: Decisions, settings: Sequence[ColumnSetting]) -> Sequence[ColumnSetting]:
+    """Return the settings with the periods to watch; all watched rates of all columns share the error equally."""
+    if (periods := table.periods) is None:
+        return settings
+    config = settings[0].config
+    metric = config.metric if settings[0].measures(config.metric) else "demographic_parity_difference"
+    number = sum(watched_rates(replace(decisions, groups=one.groups), metric) for one in settings)
+    share = (1 - config.confidence) / max(number, 1)
+    return [
+        replace(one, watch=Watch(periods, metric, share, config, one.reference if one.is_named else None))
+        for one in settings
+    ]
+
+
 def _decisions(
     table: DecidedTable, made: Sequence[GivenDecisions], settings: Sequence[ColumnSetting], primary: Groups
 ) -> tuple[MeasuredDecisions, ...]:
-    bits, labels = np.stack([given.bits for given in made]), _labels(table)
-    by_column = [measured_column(Decisions(bits, labels, one.groups), one) for one in settings]
-    columns = list(zip(*by_column, strict=True))
-    together = Decisions(bits, labels, primary)
+    together = _all_decisions(table, made, primary)
+    settings = _watching(table, together, settings)
+    by_column = [measured_column(replace(together, groups=one.groups), one) for one in settings]
+    columns, labels = list(zip(*by_column, strict=True)), together.labels
     overall = overall_estimates(together, settings[0].config.confidence)
     if table.label is None:
         overall["accuracy"] = overall["balanced_accuracy"] = [Estimate()] * len(made)
@@ -394,6 +463,7 @@ def _decisions(
             accuracy=overall["accuracy"][place],
             balanced_accuracy=overall["balanced_accuracy"][place],
             follows_label=table.label is not None and bool((given.bits == labels).all()),
+            probable=None if table.probable is None else _probable(table.probable, given.bits, settings[0].config),
         )
         for place, given in enumerate(made)
     )

@@ -39,7 +39,7 @@ OPTIONS = options_of(
     GIVEN,
     MeasureConfig,
     order="decision decision_favourable score cutoff lower_is_better label favourable sensitive primary control "
-    f"counts {GROUPING} {FILE}",
+    f"group_probabilities given by group_column counts {GROUPING} {FILE}",
     without={*declared(Reading)} - {*READ},
 )
 
@@ -55,6 +55,7 @@ OPTIONS = options_of(
     help="Where to save the run.  [default: fairenum-NAME-measured.json]",
 )
 @measure_output_options
+@click.option("--fail-on-alarm", panel="Output", is_flag=True, help="Exit code 1 if there is an alarm (--by).")
 def measure(
     data: str,
     decision: tuple[str, ...],
@@ -64,9 +65,12 @@ def measure(
     favourable: str | None,
     sensitive: tuple[str, ...],
     counts: bool,
+    fail_on_alarm: bool,
     **options: object,
 ) -> Exit:
     """Measure decisions, write and print the result, and return the exit code."""
+    if fail_on_alarm and options.get("by") is None:
+        raise click.UsageError("--fail-on-alarm is about periods; name their column with --by")
     delivery = Delivery.taken_from(options, inputs=(data,))
     from fairenum.api import measure as run_measure
 
@@ -81,4 +85,6 @@ def measure(
         counts=counts,
         config=MeasureConfig().but(**options),
     )
-    return delivery.deliver(result.document, is_fresh=True)
+    code = delivery.deliver(result.document, is_fresh=True)
+    has_alarm = any(caution.code == "alarm" for caution in result.document.warnings)
+    return Exit.VIOLATED if fail_on_alarm and has_alarm else code

@@ -48,9 +48,11 @@ from fairenum.document.flip_facts import FlippedColumn
 from fairenum.document.header import CutBy, Spending
 from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
 from fairenum.document.models import AuditedModel, MarginTies
+from fairenum.document.period_facts import WatchedRate
 from fairenum.document.reading import Cutoff
 from fairenum.document.remark_words import remark_sentence
 from fairenum.document.split_power import confirmable, spelled_sizes, stronger_split
+from fairenum.document.strata_facts import FactorHint
 from fairenum.document.table_facts import Regrouped
 from fairenum.document.telling_names import is_protected, looks_swapped
 from fairenum.document.terms import AUTO, RATES, RemarkKind, Verdict
@@ -81,6 +83,7 @@ REFERENCE_AGREES = 1e-9
 TELLING_SHARE = 0.5  # smallest effective number of rows, as a share of the rows of the holdout, without a caution
 CHANCE = 0.5  # AUC, and balanced accuracy, of decisions that have nothing to do with the label
 NARROW = 1e-9  # an interval of biases of at most this width is a single number
+WHICH = {"reverses": "is reversed", "removes": "is not shown"}  # what a factor does to a difference
 NAMED = 3  # columns, features or groups that a sentence names at most
 UNMOVED = Moved(0.0, 0.0)
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
@@ -347,6 +350,50 @@ def _missed_cut(document: MeasureDocument, caution: MeasureCaution) -> str:
     wanted, selected = percent(missed_rate(document, found)), percent(found.selection_rate.value)
     tied = f"as {found.tied} rows share the score at the cutoff"
     return f"{decisions_title(found, document)} selects {selected} instead of {wanted}, {tied}"
+
+
+def _alarms(document: MeasureDocument, caution: MeasureCaution) -> tuple[WatchedRate, ...]:
+    found = [one.of_column(str(caution.column)).periods for one in document.decisions]
+    return tuple(alarm for periods in found if periods for alarm in periods.alarms)
+
+
+@measured("alarm", about=each_column, when=lambda *about: bool(_alarms(*about)))
+def _alarm(document: MeasureDocument, caution: MeasureCaution) -> str:
+    found = _alarms(document, caution)
+    names = sentence_list(dict.fromkeys(short(one.group) for one in found))
+    return (
+        f"{caution.column}: the difference of {names} to the control group exceeds its limit; first noticed after "
+        f"{found[0].alarm}"
+    )
+
+
+@measured("guessed_groups", when=lambda document, _: bool(document.config.group_probabilities))
+def _guessed_groups(_document: MeasureDocument, _caution: MeasureCaution) -> str:
+    return (
+        "groups are known by probability only: weighted rates understate a difference that also exists among people of "
+        "the same probabilities, and groups by their most likely value can be biased either way"
+    )
+
+
+def _hinted(document: MeasureDocument, caution: MeasureCaution) -> list[FactorHint]:
+    return [one for one in document.factors if one.column == caution.column]
+
+
+def _to_give(document: MeasureDocument, caution: MeasureCaution) -> str:
+    factor = _hinted(document, caution)[0].factor
+    return f"if that is a fair reason, {option('given', factor, 'given', factor)} compares groups within its values"
+
+
+@measured("factor", about=each_column, when=lambda *about: bool(_hinted(*about)), remedy=_to_give)
+def _factor(document: MeasureDocument, caution: MeasureCaution) -> str:
+    first, *others = _hinted(document, caution)
+    group, reference = short(first.group), short(first.reference)
+    becomes = f"{signed(first.given.value)} [{signed(first.given.low)}, {signed(first.given.high)}]"
+    more = f"; so with {quoted((one.factor for one in others), NAMED)}" if others else ""
+    return (
+        f"{caution.column}: the difference of {signed(first.raw.value)} ({group} against {reference}) "
+        f"{WHICH[first.effect]} among rows with the same {first.factor!r}, where it is {becomes}{more}"
+    )
 
 
 def _is_unconfirmed(document: AuditDocument, _caution: Caution) -> bool:

@@ -13,6 +13,7 @@ from fairenum.document.attack_document import AttackDocument
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import entries
 from fairenum.document.choice import AnyCaution
+from fairenum.document.comparison_document import ComparisonDocument
 from fairenum.document.header import Document
 from fairenum.document.measure_document import ColumnMeasures, MeasureDocument
 from fairenum.document.models import AuditedModel
@@ -272,6 +273,26 @@ def _measured(column: ColumnMeasures, place: str) -> Iterator[Fault]:
     if [group.group for group in column.groups] != names:
         yield f"{place}.groups", f"the groups of {column.column!r} are {names}"
     yield from counted(column.scores, [row.n for row in column.impact.groups], f"{place}.scores")
+    if periods := column.periods:
+        yield from named(periods.control, names, f"{place}.periods.control")
+        for number, period in enumerate(periods.periods):
+            if not len(period.n) == len(period.selected) == len(period.rates) == len(names):
+                yield f"{place}.periods.periods[{number}]", f"the groups of {column.column!r} are {names}"
+        known = [period.period for period in periods.periods]
+        for number, one in enumerate(periods.watched):
+            yield from named(one.group, names, f"{place}.periods.watched[{number}].group")
+            yield from named(one.alarm, known, f"{place}.periods.watched[{number}].alarm")
+            if len(one.evidence) != periods.looks:
+                yield f"{place}.periods.watched[{number}].evidence", "there is one for each watched period"
+    if given := column.given:
+        yield from named(given.reference, names, f"{place}.given.reference")
+        for number, stratum in enumerate(given.strata):
+            if not len(stratum.n) == len(stratum.selected) == len(names):
+                yield f"{place}.given.strata[{number}]", f"the groups of {column.column!r} are {names}"
+        for number, group in enumerate(given.groups):
+            yield from named(group.group, names, f"{place}.given.groups[{number}].group")
+            if len(group.differences) != len(given.strata):
+                yield f"{place}.given.groups[{number}].differences", "there is one for each stratum"
 
 
 def _attack(document: AuditDocument | AttackDocument) -> Iterator[Fault]:
@@ -329,6 +350,7 @@ CHECKS: dict[type[Document], Callable[..., Iterator[Fault]]] = {
     AttackDocument: _attack,
     BenchDocument: _bench,
     MeasureDocument: _measure,
+    ComparisonDocument: lambda _document: iter(()),  # nor in this one
     MitigationDocument: lambda _document: iter(()),  # nothing in it refers to other parts
     ReproductionDocument: _reproduction,
 }

@@ -12,6 +12,7 @@ import msgspec
 from fairenum.document.attack_document import AttackDocument
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.coherence import refuse_contradictions
+from fairenum.document.comparison_document import ComparisonDocument
 from fairenum.document.header import KIND, VERSION, Document
 from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.received import decoded, received, refuse_unwritable, shortened
@@ -20,7 +21,13 @@ from fairenum.document.value import Value
 from fairenum.errors import FairenumError, ResultError
 
 AnyDocument = (
-    AuditDocument | AttackDocument | BenchDocument | MeasureDocument | MitigationDocument | ReproductionDocument
+    AuditDocument
+    | AttackDocument
+    | BenchDocument
+    | ComparisonDocument
+    | MeasureDocument
+    | MitigationDocument
+    | ReproductionDocument
 )
 
 

@@ -119,6 +119,12 @@ class MeasureOptions(TypedDict, total=False):
     only: Sequence[str]
     exclude: Sequence[str]
     tidy_groups: bool
+    group_column: str | None
+    given: Sequence[str]
+    group_probabilities: Mapping[str, str]
+    by: str | None
+    baseline: int | None
+    limit: float | None
     cutoff: str | float | None
     lower_is_better: bool
     metric: GapName
@@ -132,3 +138,11 @@ class MeasureOptions(TypedDict, total=False):
     replications: int
     data_source: str | None
     data_dates: str | None
+
+
+class CompareOptions(TypedDict, total=False):
+    """Options of a comparison, as keyword arguments."""
+
+    metric: GapName | None
+    confidence: float
+    same_within: float

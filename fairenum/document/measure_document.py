@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,16 +12,55 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import MeasureCaution
 from fairenum.document.header import Document
 from fairenum.document.metric_registry import metric_of
-from fairenum.document.options import DATA, STATISTICS, Options, documented, flag, like, part
+from fairenum.document.options import (
+    DATA,
+    STATISTICS,
+    Options,
+    documented,
+    flag,
+    like,
+    mapping,
+    names,
+    number,
+    part,
+    shown,
+    split_names,
+    text,
+    whole,
+)
+from fairenum.document.period_facts import PeriodMeasures
+from fairenum.document.probable_facts import ProbableMeasures
 from fairenum.document.reading import CutoffText, Reading
 from fairenum.document.scores import ColumnScores, GroupTable, MeasuredScore
+from fairenum.document.strata_facts import FactorHint, GivenMeasures
 from fairenum.document.table_facts import ComparedColumn, Regrouped, Remark
 from fairenum.document.terms import Gap, Measure, SmallGroups
 from fairenum.document.value import Estimate, Value
 from fairenum.errors import ConfigError
 
 # Reading options that apply to a measurement, which trains no model.
-READ = ("bands", "decimal", "delimiter", "sheet", "merge", "only", "exclude", "tidy_groups")
+READ = ("bands", "decimal", "delimiter", "sheet", "merge", "only", "exclude", "tidy_groups", "group_column")
+
+
+def _is_columns(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and isinstance(column, str) and name and column for name, column in value.items()
+    )
+
+
+def _parse_columns(text: str) -> list[tuple[str, str]]:
+    """Return the groups and their columns that a text such as ``white=p_white,black=p_black`` states."""
+    pairs = [tuple(map(str.strip, part.split("=", 1))) for part in split_names(text)]
+    if not pairs or any(len(pair) < 2 or not all(pair) for pair in pairs):
+        raise ValueError(f"{shown(text)} is no list of groups and columns, such as white=p_white,black=p_black")
+    return [(pair[0], pair[1]) for pair in pairs]
+
+
+def _joined_columns(parts: Iterable[list[tuple[str, str]]]) -> dict[str, str]:
+    pairs = [pair for part in parts for pair in part]
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a group is named twice; give each one column")
+    return dict(pairs)
 
 
 @documented
@@ -30,7 +70,47 @@ class MeasureConfig(Options):
 
     subject: ClassVar[str] = "a measurement"
 
-    reading: Reading = part(Reading, "How the table is read; only the options about groups and about the file apply.")
+    reading: Reading = part(
+        Reading,
+        "How the table is read; only the options about groups and about the file apply.",
+        {"group_column": {"panel": DATA, "help": "Column of persons or firms that can have several rows."}},
+    )
+    given: tuple[str, ...] = names(
+        (),
+        metavar="COLUMN",
+        help="Column of a legitimate factor, within whose values groups are compared as well; repeatable.",
+    )
+    group_probabilities: Mapping[str, str] = mapping(
+        metavar="GROUP=COLUMN,..",
+        test=_is_columns,
+        must="names of groups, each with the column of its probabilities",
+        parse=_parse_columns,
+        gather=_joined_columns,
+        help="Groups that are known by probability only, each with its column of probabilities; repeatable.",
+    )
+    by: str | None = text(
+        None,
+        metavar="COLUMN",
+        help="Column of periods (months, quarters, dates, whole numbers) to measure one by one.",
+    )
+    baseline: int | None = whole(
+        None,
+        0,
+        400,
+        metavar="N",
+        panel=STATISTICS,
+        unset="1; 0 if limit and reference are given",
+        help="Number of first periods (--by) that set the limits of the alarm, and are not watched.",
+    )
+    limit: float | None = number(
+        None,
+        0.0,
+        1.0,
+        metavar="GAP",
+        panel=STATISTICS,
+        unset="what the first periods show",
+        help="Difference of rates between a group and the control group beyond which there is an alarm (--by).",
+    )
     cutoff: CutoffText | None = like(
         Reading,
         "incumbent_cutoff",
@@ -66,6 +146,16 @@ class MeasureConfig(Options):
         for name, value in self.reading.options.items():
             if name not in READ and value != getattr(plain, name):
                 raise ConfigError(f"option {name!r} is for tables to learn from, not for a measurement")
+        if self.by is None and (self.baseline, self.limit) != (None, None):
+            name = "limit" if self.baseline is None else "baseline"
+            raise ConfigError(
+                f"option {name!r} (--{name}) is about periods, and there are none; name their column with by=... (--by)"
+            )
+        if self.baseline == 0 and (self.limit is None or self.control is None):
+            raise ConfigError(
+                "without first periods (baseline=0, --baseline 0), the alarm needs a limit (--limit) and a control "
+                "group (--control)"
+            )
 
     @property
     def fewest(self) -> int | None:
@@ -166,11 +256,17 @@ class ColumnMeasures(Value, frozen=True):
         Further measures of each group, in the order of the adverse-impact table.
     scores
         Gaps and ratios between the groups; changes and verdicts compare with the first decisions of the document.
+    given
+        The groups compared within strata; null without the option ``given``.
+    periods
+        Rates and gap by period, and the alarm; null without the option ``by``.
     """
 
     impact: GroupTable
     groups: tuple[GroupMeasures, ...]
     scores: ColumnScores
+    given: GivenMeasures | None = None
+    periods: PeriodMeasures | None = None
 
     @property
     def column(self) -> str:
@@ -222,6 +318,8 @@ class MeasuredDecisions(Value, frozen=True):
         Whether all rows of the compared groups of the primary column get the same decision.
     follows_label
         Whether every decision agrees with the label.
+    probable
+        Rates of groups that are known by probability only; null without the option ``group_probabilities``.
     columns
         Measures by sensitive column, in the order of the table's sensitive columns.
     """
@@ -239,6 +337,7 @@ class MeasuredDecisions(Value, frozen=True):
     accuracy: Estimate = Estimate()
     balanced_accuracy: Estimate = Estimate()
     follows_label: bool = False
+    probable: ProbableMeasures | None = None
 
     def of_column(self, column: str) -> ColumnMeasures:
         """Return the measures for one sensitive column."""
@@ -258,6 +357,9 @@ class MeasureDocument(Document, frozen=True, kw_only=True, tag="measure"):
         All decisions that were measured; the second and further ones are compared with the first.
     score
         The measured score; null if the table has none.
+    factors
+        Columns that reverse or remove the difference of the first decisions between groups of a sensitive column; empty
+        with the option ``given``.
     warnings
         Cautions for the reader.
     """
@@ -269,6 +371,7 @@ class MeasureDocument(Document, frozen=True, kw_only=True, tag="measure"):
     dataset: MeasuredTable
     decisions: tuple[MeasuredDecisions, ...]
     score: MeasuredScore | None = None
+    factors: tuple[FactorHint, ...] = ()
     warnings: tuple[MeasureCaution, ...] = msgspec.field(default_factory=tuple)
 
     @property

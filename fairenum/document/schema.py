@@ -34,8 +34,8 @@ def schema() -> Json:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "fairenum documents",
-        "description": "A run of fairenum: an audit, a measurement of decisions, a simulated attack, a benchmark, a "
-        "comparison of mitigations or a reproduction of the paper. Undefined numbers are null.",
+        "description": "A run of fairenum: an audit, a measurement of decisions, a comparison of two runs, a simulated "
+        "attack, a benchmark, a comparison of mitigations or a reproduction of the paper. Undefined numbers are null.",
         **root,
         "$defs": parts,
     }

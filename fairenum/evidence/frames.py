@@ -476,6 +476,72 @@ def _of_score(rows: Callable[[MeasuredScore], Rows]) -> Callable[[MeasureDocumen
     return lambda document: rows(document.score) if document.score else ()
 
 
+GIVEN_ROW = ("log_error", "statistic", "corrected", "p", "homogeneity", "homogeneity_p", "unmatched", "compared_rows")
+GIVEN_ESTIMATES = ("raw", "difference", "odds_ratio", "within", "composition")
+
+
+def _given(document: MeasureDocument) -> Rows:
+    """Yield one row for each group that is compared with a reference group within strata."""
+    for number, decisions in enumerate(document.decisions, 1):
+        for column in decisions.columns:
+            for one in column.given.groups if column.given else ():
+                row: Row = {"number": number, "decision": decisions.name, "column": column.column, "group": one.group}
+                row["reference"] = column.given.reference if column.given else None
+                yield row | _estimates(one, GIVEN_ESTIMATES) | _cells(one, GIVEN_ROW)
+
+
+def _strata(document: MeasureDocument) -> Rows:
+    """Yield one row for each stratum and group: its rows, selected rows, and the gap of the stratum."""
+    for number, decisions in enumerate(document.decisions, 1):
+        for column in decisions.columns:
+            names = [row.group for row in column.impact.groups]
+            for stratum in column.given.strata if column.given else ():
+                for group, n, selected in zip(names, stratum.n, stratum.selected, strict=True):
+                    row: Row = {"number": number, "decision": decisions.name, "column": column.column}
+                    row |= {"stratum": stratum.name, "group": group, "n": n, "selected": selected}
+                    yield row | _limits(stratum.gap, "gap")
+
+
+def _periods(document: MeasureDocument) -> Rows:
+    """Yield one row for each period and group: its rows, selected rows and rate, and the gap of the period."""
+    for number, decisions in enumerate(document.decisions, 1):
+        for column in decisions.columns:
+            names = [row.group for row in column.impact.groups]
+            for period in column.periods.periods if column.periods else ():
+                for place, group in enumerate(names):
+                    row: Row = {"number": number, "decision": decisions.name, "column": column.column}
+                    row |= _cells(period, ("period", "is_baseline")) | {"group": group}
+                    row |= {"n": period.n[place], "selected": period.selected[place]}
+                    yield row | _limits(period.rates[place], "rate") | _limits(period.gap, "gap")
+
+
+def _alarms(document: MeasureDocument) -> Rows:
+    """Yield one row for each watched rate: its limit, its evidence after the last period, and its alarm."""
+    for number, decisions in enumerate(document.decisions, 1):
+        for column in decisions.columns:
+            for one in column.periods.watched if column.periods else ():
+                row: Row = {"number": number, "decision": decisions.name, "column": column.column}
+                row |= _cells(one, ("group", "rate", "limit", "threshold", "alarm", "since"))
+                yield row | {"evidence": one.evidence[-1] if one.evidence else None}
+
+
+def _probable(document: MeasureDocument) -> Rows:
+    """Yield one row for each group that is known by probability: its weighted rate, bounds and difference."""
+    for number, decisions in enumerate(document.decisions, 1):
+        for one in decisions.probable.groups if decisions.probable else ():
+            row: Row = {"number": number, "decision": decisions.name, "group": one.group, "rows": one.rows}
+            bounds: Row = {"bound_low": one.bounds.low, "bound_high": one.bounds.high}
+            yield row | _limits(one.rate, "rate") | bounds | _limits(one.difference, "difference")
+
+
+# Tables that most measurements do not have.
+OPTIONAL_SHEETS = {
+    "given": Sheet((), _given),
+    "strata": Sheet((), _strata),
+    "periods": Sheet((), _periods),
+    "alarms": Sheet((), _alarms),
+    "probable": Sheet((), _probable),
+}
 SCORE_SHEETS = {
     "scores": Sheet((), _of_score(_rankings)),
     "cutoffs": Sheet(CUTOFFS, _of_score(_cutoffs)),
@@ -484,6 +550,7 @@ SCORE_SHEETS = {
 MEASURED_SHEETS = {
     "decisions": Sheet((), _decisions),
     "groups": Sheet((), _measured_groups),
+    **OPTIONAL_SHEETS,
     **SCORE_SHEETS,
     "warnings": Sheet(MeasureCaution.__struct_fields__, _warnings),
 }
@@ -502,9 +569,9 @@ def tables(document: JudgedDocument) -> dict[str, pd.DataFrame]:
     """Return all tables of a document as data frames, by name."""
     if isinstance(document, AuditDocument):
         return {"models": models(document), **{name: sheet.frame(document) for name, sheet in SHEETS.items()}}
-    has_score = document.score is not None
-    sheets = {name: sheet for name, sheet in MEASURED_SHEETS.items() if has_score or name not in SCORE_SHEETS}
-    return {name: sheet.frame(document) for name, sheet in sheets.items()}
+    empty = {*(() if document.score else SCORE_SHEETS)}
+    empty |= {name for name, sheet in OPTIONAL_SHEETS.items() if not any(sheet.rows(document))}
+    return {name: sheet.frame(document) for name, sheet in MEASURED_SHEETS.items() if name not in empty}
 
 
 INDEX = "index"

@@ -147,7 +147,7 @@ class Design:
     def __post_init__(self) -> None:
         freeze(self)
 
-    def of_groups(self, kept: BoolArray) -> Design:
+    def of_groups(self, kept: BoolArray | IntArray) -> Design:
         """Return the factors of the groups for which `kept` is true."""
         correlation = {rate: one[:, kept][:, :, kept] for rate, one in self.correlation.items()}
         return Design({rate: one[:, kept] for rate, one in self.inflation.items()}, correlation, self.overall)
@@ -186,8 +186,8 @@ class Confusion:
     def __post_init__(self) -> None:
         freeze(self)
 
-    def of_groups(self, kept: BoolArray) -> Self:
-        """Return the counts of the groups for which `kept` is true."""
+    def of_groups(self, kept: BoolArray | IntArray) -> Self:
+        """Return the counts of the groups for which `kept` is true, or whose positions it holds, in their order."""
         design = self.design and self.design.of_groups(kept)
         return self._mapped(lambda counts: counts[..., kept, :], design)
 

@@ -12,13 +12,14 @@ from datetime import date
 from fairenum.document.attack_document import AttackDocument
 from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.cautions import caution_texts
+from fairenum.document.comparison_document import ComparisonDocument
 from fairenum.document.files import AnyDocument
 from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.research_documents import BenchDocument, MitigationDocument, ReproductionDocument
 from fairenum.render.page import Figure, Page, Section
 from fairenum.report.attack_report import attack_page
 from fairenum.report.audit_report import audit_page, brief_page
-from fairenum.report.comparison_page import compare
+from fairenum.report.comparison_page import compare, comparison_page
 from fairenum.report.measure_report import brief_measure_page, measure_page
 from fairenum.report.paper_page import reproduction_page
 from fairenum.report.research_pages import bench_page, mitigation_page
@@ -52,6 +53,8 @@ def page(
             return brief_measure_page(document, rules=rules)
         case MeasureDocument():
             return measure_page(document, rules=rules, profile=profile, day=day)
+        case ComparisonDocument():
+            shown = comparison_page(document, brief=brief)
         case ReproductionDocument():
             return reproduction_page(document, brief=brief)
         case AttackDocument():

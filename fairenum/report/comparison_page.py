@@ -1,4 +1,4 @@
-"""A page that compares audits, such as those before and after a mitigation, or of clean and of poisoned data."""
+"""Pages that compare runs: audits side by side, and two runs about different people with a verdict for each gap."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from dataclasses import dataclass
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import caution_texts
+from fairenum.document.comparison_document import ComparedGap, ComparisonDocument, GapVerdict
 from fairenum.document.consequences import ended_with
 from fairenum.document.terms import Gap, Measure
 from fairenum.document.value import Estimate
 from fairenum.document.words import GAP_NAMES, MEASURES, TITLE_WIDTH, model_cell, model_heading, performance_of, short
-from fairenum.render.page import Block, Figure, Items, Page, Paragraph, Section, Table
+from fairenum.render.page import Block, Column, Figure, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.report import audit_report, groups_section, models_section
 from fairenum.report.audit_report import options
-from fairenum.report.embedded_copy import copy_of_all
+from fairenum.report.embedded_copy import copy_of, copy_of_all
 from fairenum.report.headline import headline
-from fairenum.runtime.formatting import UNDEFINED, counted, estimate, sentence_list, shortened
+from fairenum.runtime.formatting import (
+    UNDEFINED,
+    counted,
+    estimate,
+    file_name,
+    percent,
+    sentence_list,
+    share,
+    shortened,
+    signed,
+)
 
 DIFFERENT_ROWS = (
     "table, seed or splits differ, so the runs may judge different rows; where two intervals overlap, this page alone "
@@ -187,13 +198,20 @@ def _group_blocks(runs: Sequence[Run]) -> Iterator[Block]:
 
 
 def _differences(runs: Sequence[Run]) -> Block:
-    facts = [_facts(run.document) for run in runs]
-    names = dict.fromkeys(name for one in facts for name in one)
-    unlike = [name for name in names if len({one.get(name) for one in facts}) > 1]
+    return _unlike({run.name: _facts(run.document) for run in runs})
+
+
+def _unlike(facts: Mapping[str, Mapping[str, str]]) -> Block:
+    """Return a table of the facts that differ between runs, given by the name of the run."""
+    names = dict.fromkeys(name for one in facts.values() for name in one)
+    unlike = [name for name in names if len({one.get(name) for one in facts.values()}) > 1]
     if not unlike:
         return Paragraph("Data, options and versions are the same.")
-    rows = tuple((shortened(name, TITLE_WIDTH), *(one.get(name, UNDEFINED) for one in facts)) for name in unlike)
-    return Table("", ("", *(run.name for run in runs)), rows, names=len(runs) + 1)
+    rows = tuple(
+        (shortened(name, TITLE_WIDTH), *(shortened(one.get(name, UNDEFINED), FACT_WIDTH) for one in facts.values()))
+        for name in unlike
+    )
+    return Table("", ("", *facts), rows, names=len(facts) + 1)
 
 
 def _facts(document: AuditDocument) -> dict[str, str]:
@@ -213,3 +231,117 @@ def _facts(document: AuditDocument) -> dict[str, str]:
         "search ended at": document.enumeration.stopped,
     }
     return {name: shortened(value, FACT_WIDTH) for name, value in facts.items()}
+
+
+INDEPENDENT = (
+    "no person may be in both runs: the intervals of changes hold for independent rows, and this cannot be seen from "
+    "the saved runs"
+)
+GAPS: tuple[Column[ComparedGap], ...] = (
+    Column("column", "by", lambda gap: short(gap.column), is_word=True),
+    Column("metric", "gap", lambda gap: GAP_NAMES[gap.metric], is_word=True),
+    Column("verdict", "verdict", lambda gap: gap.verdict, is_word=True),
+    Column("old", "old", lambda gap: estimate(gap.old)),
+    Column("new", "new", lambda gap: estimate(gap.new)),
+    Column("change", "change", lambda gap: estimate(gap.change, signed)),
+)
+BRIEF: tuple[Column[ComparedGap], ...] = (
+    *GAPS[:3],
+    Column("old", "old", lambda gap: share(gap.old.value)),
+    Column("new", "new", lambda gap: share(gap.new.value)),
+    GAPS[5],
+)
+DECISIONS: Column[ComparedGap] = Column(
+    "decisions",
+    "decisions",
+    lambda gap: ", ".join(dict.fromkeys((gap.old_decisions, gap.new_decisions))),
+    is_word=True,
+)
+
+
+def comparison_page(document: ComparisonDocument, *, brief: bool = False) -> Page:
+    """Return the page of a comparison: the verdict on the change of every gap from the old run to the new one."""
+    old, new = (shortened(run.name, TITLE_WIDTH) for run in (document.old, document.new))
+    sections = [Section.of_table("gaps", _changed_gaps(document, is_brief=brief))]
+    if not brief:
+        facts = {f"old: {old}": document.old.facts, f"new: {new}": document.new.facts}
+        sections.append(Section("differences", "What differs between the runs", (_unlike(facts),)))
+        sections.append(Section("method", "Method and limits", (Items(tuple(_method(document))),)))
+    return Page(
+        title=f"What changed from {old} to {new}",
+        name=f"{old}, {new}",
+        kicker="Comparison of two runs",
+        subject=f"old: {_of_rows(document, old, is_new=False)}; new: {_of_rows(document, new, is_new=True)}",
+        headline=_change_headline(document),
+        findings=tuple(_change_findings(document)),
+        warnings=(INDEPENDENT, *document.left_out),
+        sections=tuple(sections),
+        copy=copy_of(document),
+        copy_name=file_name(document.name, "json"),
+        tiles=tuple(Tile(f"gaps {verdict}", str(len(document.of_verdict(verdict)))) for verdict in VERDICT_ORDER),
+    )
+
+
+VERDICT_ORDER: tuple[GapVerdict, ...] = ("widened", "narrowed", "same", "open")
+
+
+def _of_rows(document: ComparisonDocument, name: str, *, is_new: bool) -> str:
+    run = document.new if is_new else document.old
+    part = " of the holdout" if run.kind == "audit" else ""
+    return f"{name}, {run.kind} of {counted(run.rows, 'row')}{part}"
+
+
+def _change_headline(document: ComparisonDocument) -> str:
+    """Return the verdict on the main gap, and the number of other gaps with each verdict."""
+    main = [gap for gap in document.gaps if gap.is_main]
+    others = [gap.verdict for gap in document.gaps if not gap.is_main]
+    told = [f"{others.count(verdict)} {verdict}" for verdict in VERDICT_ORDER if verdict in others]
+    rest = f"Of {counted(len(others), 'other gap' if main else 'gap')}: {', '.join(told)}." if others else ""
+    return " ".join(filter(None, (*map(_sentence, main), rest)))
+
+
+SAYS: Mapping[GapVerdict, str] = {
+    "widened": "widened",
+    "narrowed": "narrowed",
+    "same": "is the same",
+    "open": "may have changed or not",
+}
+
+
+def _sentence(gap: ComparedGap) -> str:
+    return (
+        f"The {GAP_NAMES[gap.metric]} gap by {short(gap.column)} {SAYS[gap.verdict]}: from {estimate(gap.old)} to "
+        f"{estimate(gap.new)}, a change of {estimate(gap.change, signed)}."
+    )
+
+
+def _change_findings(document: ComparisonDocument) -> Iterator[str]:
+    found = (gap for verdict in VERDICT_ORDER[:2] for gap in document.of_verdict(verdict))
+    yield from (_sentence(gap) for gap in found if not gap.is_main)
+
+
+def _changed_gaps(document: ComparisonDocument, *, is_brief: bool) -> Table:
+    is_several = len({gap.old_decisions for gap in document.gaps}) > 1 or any(
+        gap.old_decisions != gap.new_decisions for gap in document.gaps
+    )
+    columns = [DECISIONS, *GAPS] if is_several and not is_brief else list(BRIEF if is_brief else GAPS)
+    notes = (
+        f"limits of all changes hold together, at {percent(document.config.confidence, 0)}; most of the error is for "
+        "the main gap, the first",
+        f"same: within {document.config.same_within:g}; open: the rows show neither",
+    )
+    return Table.of("What changed", columns, document.gaps, notes=notes)
+
+
+def _method(document: ComparisonDocument) -> Iterator[str]:
+    error = percent(1 - document.config.confidence, 0)
+    yield (
+        "Each gap is between the groups that both runs compare. The interval of its change comes from those of the "
+        "signed differences of rates in both runs, which are independent (Newcombe), by the rule for changes between "
+        "models."
+    )
+    yield (
+        f"The probability that any verdict widened or narrowed is false is at most {error}, all "
+        f"{counted(len(document.gaps), 'gap')} together: four fifths for the main gap, the rest for the others."
+    )
+    yield "Open does not mean unchanged: few rows leave large changes open. Who is in the rows may have changed, too."

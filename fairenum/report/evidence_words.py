@@ -116,6 +116,11 @@ TABLES: Mapping[str, str] = {
 MEASURED: Mapping[str, str] = {
     "decisions": "all decisions by sensitive column: rates, gaps, changes against the first decisions, verdicts",
     "groups": "selection rates, impact ratios, differences and other rates by group",
+    "given": "differences to the reference group within strata: Mantel-Haenszel estimates and tests, and parts",
+    "strata": "rows and selected rows by stratum and group, and the gap of each stratum",
+    "periods": "rows, selected rows and rate by period and group, and the gap of each period",
+    "alarms": "the watched rates: the limit of the difference to the control group, the evidence, and the alarm",
+    "probable": "groups known by probability: weighted rates, bounds and differences to the largest group",
     "scores": "the score by group: share above the median, means, standardised differences, AUC",
     "cutoffs": "selection rates, gap, lowest ratio and accuracy at every cutoff of the sweep",
     "calibration": "the share of favourable labels by range of the score; empty without a label",

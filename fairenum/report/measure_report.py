@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
+from itertools import islice
 
 from fairenum.document.cautions import caution_texts
 from fairenum.document.measure_document import ColumnMeasures, MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import BASE_RATE, METRICS
+from fairenum.document.probable_facts import MOST_LIKELY
 from fairenum.document.scores import MeasuredScore
 from fairenum.document.terms import RATES, Gap, Verdict
 from fairenum.document.value import Estimate
@@ -18,8 +20,11 @@ from fairenum.render.page import Block, Figure, Items, Page, Section, Table, Til
 from fairenum.report import groups_section, profiles, scores_section
 from fairenum.report.audit_report import configuration
 from fairenum.report.embedded_copy import copy_of
+from fairenum.report.period_section import period_findings, period_sections
+from fairenum.report.probable_section import probable_findings, probable_sections
 from fairenum.report.rules import Rule, judge_all
 from fairenum.report.scores_section import median_side
+from fairenum.report.strata_section import given_findings, given_sections
 from fairenum.runtime.formatting import UNDEFINED, counted, estimate, file_name, sentence_list, share, shortened, signed
 
 BIAS_AUDIT = "ll144"
@@ -98,8 +103,15 @@ def _subject(document: MeasureDocument) -> str:
 def _headline(document: MeasureDocument) -> str:
     """Return a sentence about the difference between groups in the first set of decisions, and its significance."""
     first = document.decisions[0]
+    if _is_by_probability(document):
+        return next(probable_findings(document), _inequality(first, document.dataset.primary.column))
     whose = f"{decisions_title(first, document)}: " if len(document.decisions) > 1 or first.how != "column" else ""
     return whose + _inequality(first, document.dataset.primary.column)
+
+
+def _is_by_probability(document: MeasureDocument) -> bool:
+    """Tell whether all that is known of groups is their probabilities, so that weighted rates come first."""
+    return document.decisions[0].probable is not None and document.dataset.primary.column == MOST_LIKELY
 
 
 def _inequality(decisions: MeasuredDecisions, name: str) -> str:
@@ -128,6 +140,13 @@ def _gap_and_ratio(column: ColumnMeasures) -> tuple[Estimate, Estimate]:
 def _findings(document: MeasureDocument) -> Iterator[str]:
     """Yield sentences about other sensitive columns, other sets of decisions, gaps that need a label, and the score."""
     first, primary = document.decisions[0], document.dataset.primary.column
+    if _is_by_probability(document):
+        yield _inequality(first, primary)
+        yield from islice(probable_findings(document), 1, None)
+    else:
+        yield from probable_findings(document)
+    yield from period_findings(document)
+    yield from given_findings(document)
     others = (column.column for column in document.dataset.sensitive if column.column != primary)
     yield from (_inequality(first, column) for column in others)
     yield from (_against_first(one, document) for one in document.decisions[1:])
@@ -194,6 +213,9 @@ def _sections(document: MeasureDocument) -> Iterator[Section]:
     yield Section.of_table("decisions", _side_by_side(document))
     for place, column in enumerate(document.dataset.sensitive):
         yield _groups(place, column.column, _group_blocks(document, place))
+    yield from probable_sections(document)
+    yield from given_sections(document)
+    yield from period_sections(document)
     if document.score:
         yield from scores_section.score_sections(document.score)
     steps, limits = Items(tuple(_steps(document))), Items(tuple(_limits(document)))
@@ -205,6 +227,9 @@ def _brief_sections(document: MeasureDocument) -> Iterator[Section]:
     yield Section.of_table("decisions", _side_by_side(document))
     for place, column in enumerate(document.dataset.sensitive):
         yield _groups(place, column.column, _brief_group_blocks(document, place))
+    yield from probable_sections(document, is_brief=True)
+    yield from given_sections(document, is_brief=True)
+    yield from period_sections(document, is_brief=True)
     if document.score:
         yield from scores_section.brief_score_sections(document.score)
 
@@ -350,7 +375,8 @@ def _limits(document: MeasureDocument) -> Iterator[str]:
     yield "No difference shown is not the same as fair: small groups hide large differences."
     yield (
         "Rates show who is selected, not why. Differences may come from who applied, or from what was known "
-        "of them; and these rows say nothing about people who are not among them."
+        "of them (--given compares within such factors); and these rows say nothing about people who are not among "
+        "them."
     )
     if document.has_label:
         yield "Labels are taken as they are; where they are biased, or known for some only, so are these rates."

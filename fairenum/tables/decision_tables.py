@@ -41,8 +41,10 @@ from fairenum.tables.groups import Groups, read_groups, with_intersection
 from fairenum.tables.label import Label, meant_value, read_label
 from fairenum.tables.loading import read_bundled
 from fairenum.tables.naming import row_name, table_name
+from fairenum.tables.periods import Periods, read_periods
+from fairenum.tables.probable_groups import ProbableGroups, read_probable
 from fairenum.tables.regrouping import read_regrouped, regroup
-from fairenum.tables.table import refuse_unknown_columns, with_plain_names
+from fairenum.tables.table import read_members, refuse_unknown_columns, with_plain_names
 from fairenum.tables.table_files import Card, list_datasets, read_file
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The names of the columns of a table of decisions, by role: sensitive, decision, score and label.
+    """The names of the columns of a table of decisions, by role: sensitive, decision, score, label and others.
 
     Attributes
     ----------
@@ -66,6 +68,14 @@ class Roles:
         Column of true outcomes, and its favourable value.
     decision_favourable
         Favourable value of the decisions; None to infer it from the values.
+    given
+        Columns of legitimate factors, whose combinations of values are the strata that groups are compared in.
+    members
+        Column of persons or firms that can have several rows.
+    period
+        Column of the periods in which rows were decided.
+    probabilities
+        Columns of the probabilities that a row belongs to a group, by the name of the group.
     """
 
     sensitive: tuple[str, ...]
@@ -74,13 +84,18 @@ class Roles:
     label: str | None = None
     favourable: object = None
     decision_favourable: object = None
+    given: tuple[str, ...] = ()
+    members: str | None = None
+    period: str | None = None
+    probabilities: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def named(self) -> dict[str, tuple[str, ...]]:
         """The names of the columns, keyed by the option that names them."""
-        single = {"score": self.score, "label": self.label}
+        single = {"score": self.score, "label": self.label, "group_column": self.members, "by": self.period}
         others = {part: (column,) for part, column in single.items() if column is not None}
-        return {"decision": self.decisions, **others, "sensitive": self.sensitive}
+        several = {"group_probabilities": tuple(self.probabilities.values()), "given": self.given}
+        return {"decision": self.decisions, **others, **several, "sensitive": self.sensitive}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +112,16 @@ class DecidedTable:
         Number of rows that were left out because a decision or a score is missing.
     regrouped
         Changes that were made to the groups of sensitive columns, by column name.
+    given
+        The groups of rows by each column of legitimate factors.
+    factors
+        The groups of rows by each column without a role that has few values, and so may be such a factor.
+    members
+        The number of each row's person or firm; None if no column says which rows belong together.
+    periods
+        The period of each row; None if no column says it.
+    probable
+        The probabilities that rows belong to groups; None if no columns have them.
     """
 
     name: str
@@ -109,6 +134,11 @@ class DecidedTable:
     undecided: int = 0
     regrouped: Mapping[str, Regrouped] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+    given: tuple[Groups, ...] = ()
+    factors: tuple[Groups, ...] = ()
+    members: IntArray | None = None
+    periods: Periods | None = None
+    probable: ProbableGroups | None = None
 
     def __len__(self) -> int:
         return self.sensitive[0].codes.size
@@ -138,16 +168,22 @@ def read_decided(
     lacking = {column: is_missing(found) for column, found in texts.items()}
     if roles.score is not None and values is not None:
         lacking[roles.score] = np.isnan(values)
+    if roles.period is not None:
+        lacking[roles.period] = frame[roles.period].isna().to_numpy()
+    chances = {column: read_scores(frame[column], reading.decimal) for column in roles.probabilities.values()}
+    lacking |= {column: np.isnan(found) for column, found in chances.items()}
     is_lacking = np.any([*lacking.values()], axis=0)
     _refuse_without_rows(lacking, is_lacking)
     rows = np.flatnonzero(~is_lacking)
     regrouping = read_regrouped(frame.iloc[rows], roles.sensitive, meanings, reading)
     rows = rows if regrouping.rows is None else rows[regrouping.rows]
     label = None if roles.label is None else read_label(frame[roles.label].iloc[rows], roles.favourable)
+    probable = read_probable(frame, roles.probabilities, chances, rows) if chances else None
     return DecidedTable(
         name=name,
         form="rows",
-        sensitive=regrouping.columns,
+        sensitive=regrouping.columns if probable is None or roles.sensitive else (probable.most_likely,),
+        probable=probable,
         decisions=_decisions({column: found[rows] for column, found in texts.items()}, roles, label),
         score=None if roles.score is None or values is None else ScoreColumn(roles.score, read_only(values[rows])),
         label=label,
@@ -160,7 +196,40 @@ def read_decided(
             if column in frame
             for remark in missing_marks(frame[column], reading.decimal)
         ),
+        given=_given(frame, roles, reading, rows),
+        factors=_factors(frame, [column for columns in roles.named.values() for column in columns], rows),
+        members=None if roles.members is None else read_members(frame[roles.members].iloc[rows]),
+        periods=None if roles.period is None else read_periods(frame[roles.period].iloc[rows]).take(slice(None)),
     )
+
+
+MOST_VALUES, MOST_FACTORS = 30, 100  # of a column that is tried as a factor, and such columns
+
+
+def _given(frame: pd.DataFrame, roles: Roles, reading: Reading, rows: IntArray) -> tuple[Groups, ...]:
+    """Return the groups of rows by each column of legitimate factors."""
+    found = (read_groups(frame[column], reading.bands.get(column, ()), role="given") for column in roles.given)
+    return tuple(_of_rows(groups, rows) for groups in found)
+
+
+def _factors(frame: pd.DataFrame, taken: Sequence[str], rows: IntArray) -> tuple[Groups, ...]:
+    """Return the groups of rows by each column that is not taken and has few values; unreadable columns are skipped."""
+    found: list[Groups] = []
+    for column in (one for one in frame.columns if one not in taken):
+        if len(found) == MOST_FACTORS:
+            break
+        try:
+            if 2 <= frame[column].nunique() <= MOST_VALUES:
+                found.append(_of_rows(read_groups(frame[column]), rows))
+        except (DataError, TypeError):  # dates, lists, numbers with words among them
+            continue
+    return tuple(found)
+
+
+def _of_rows(groups: Groups, rows: IntArray) -> Groups:
+    """Return the groups of some rows, without those that have none of these rows."""
+    found = groups.take(rows)
+    return found.narrowed(found.sizes > 0)
 
 
 def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
@@ -169,19 +238,21 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
     claimed = [column for columns in roles.named.values() for column in columns]
     for column in claimed:
         if claimed.count(column) > 1:
-            raise ColumnConflict(
-                f"column {column!r} is named twice among decision, score, label and sensitive; give it one role"
-            )
+            raise ColumnConflict(f"column {column!r} is named twice among {', '.join(roles.named)}; give it one role")
     if not roles.decisions and roles.score is None:
         raise ColumnMissing(
             "there is nothing to measure yet; name a column of decisions with decision=... (--decision COLUMN), or of "
             f"scores with score=... (--score COLUMN); the columns are {quoted(frame.columns)}"
         )
-    if not roles.sensitive:
+    if not roles.sensitive and not roles.probabilities:
         raise ColumnMissing(
             "there are no groups to compare yet; name a column of them with sensitive=... (--sensitive COLUMN); the "
             f"columns are {quoted(frame.columns)}"
         )
+
+
+def _roles_of(column: str, roles: Roles) -> str:
+    return " and ".join(role for role, columns in roles.named.items() for one in columns if one == column)
 
 
 def _refuse_without_rows(lacking: Mapping[str, NDArray[np.bool_]], is_lacking: NDArray[np.bool_]) -> None:
@@ -234,9 +305,10 @@ def read_counted(frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: s
     """
     frame = with_plain_names(frame)
     selected = _selected(roles)
-    taken = (ROWS, selected, POSITIVES, TRUE_POSITIVES)
+    period = () if roles.period is None else (roles.period,)
+    taken = (ROWS, selected, POSITIVES, TRUE_POSITIVES, *roles.given, *period)
     sensitive = roles.sensitive or tuple(column for column in frame.columns if column not in taken)
-    refuse_roles(frame, Roles(sensitive, (selected,)))
+    refuse_roles(frame, Roles(sensitive, (selected,), given=roles.given, period=roles.period))
     counts = _counts(frame, selected)
     lines = counts.lines
     groups = [read_groups(frame[column], reading.bands.get(column, ())).take(lines) for column in sensitive]
@@ -251,11 +323,35 @@ def read_counted(frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: s
         decisions=(DecisionColumn(selected, None, None, read_only(bits.astype(np.uint8))),),
         label=label,
         regrouped=regrouping.made,
+        given=_given(frame, roles, reading, lines[rows]),
+        factors=_factors(frame, (*taken, *sensitive), lines[rows]),
+        periods=None if roles.period is None else _counted_periods(frame[roles.period]).take(lines[rows]),
     )
+
+
+def _counted_periods(series: Series) -> Periods:
+    """Read the periods of a table of counts, every line of which needs one."""
+    lost = np.flatnonzero(series.isna().to_numpy())
+    if lost.size:
+        raise ColumnUnusable(
+            f"column {series.name!r}, named as by (--by), is empty in {row_name(series.index, int(lost[0]))}; every "
+            "line of counts (--counts) needs its period"
+        )
+    return read_periods(series)
 
 
 def _selected(roles: Roles) -> str:
     """Return the name of the column of selected rows; refuse a score, a label and a second decision."""
+    if roles.probabilities:
+        raise ConfigError(
+            "group_probabilities (--group-probabilities) are about single rows, and counts (--counts) have none; give "
+            "a table of rows"
+        )
+    if roles.members is not None:
+        raise ConfigError(
+            f"counts (--counts) do not say which rows are of one {roles.members!r}; give a table of rows, or leave out "
+            "group_column (--group-column)"
+        )
     if roles.score is not None or roles.label is not None or len(roles.decisions) > 1:
         raise ConfigError(
             "counts (--counts) hold one decision, in the columns n and selected, and labels in positives and "
@@ -363,7 +459,7 @@ def _refuse_other_rows(source: Mapping[str, ArrayLike]) -> None:
 
 def _from_card(card: Card, roles: Roles, reading: Reading) -> DecidedTable:
     """Read a bundled dataset; roles that are not given are taken from its card."""
-    taken = (*roles.decisions, roles.score)
+    taken = (*roles.decisions, roles.score, *roles.given, roles.members, roles.period)
     sensitive = roles.sensitive or tuple(column for column in card.sensitive if column not in (*taken, roles.label))
     label = roles.label or (card.label if card.label not in (*taken, *sensitive) else None)
     favourable = card.favourable if roles.favourable is None and label == card.label else roles.favourable

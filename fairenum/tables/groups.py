@@ -148,7 +148,9 @@ class Groups:
         return self.names.index(name)
 
 
-def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[str, str] | None = None) -> Groups:
+def read_groups(
+    series: Series, cuts: Sequence[float] = (), meanings: Mapping[str, str] | None = None, role: str = "sensitive"
+) -> Groups:
     """Read the groups of a sensitive column; refuse a column with one group, or with too many different numbers.
 
     Parameters
@@ -157,8 +159,10 @@ def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[st
         Numbers at which a numeric column is cut into groups: ``[25]`` makes the groups "<= 25" and "> 25".
     meanings
         Names to show for values that are codes; values with equal names become one group.
+    role
+        What the column is for, in error messages.
     """
-    names, codes = _bands(series, cuts) if cuts else _values(series, meanings or {})
+    names, codes = _bands(series, cuts, role) if cuts else _values(series, meanings or {}, role)
     unknown: tuple[int, ...] = ()
     if (codes < 0).any():
         names, unknown = [*names, unlike(MISSING, names)], (len(names),)
@@ -167,7 +171,7 @@ def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[st
     groups = groups.narrowed(groups.sizes > 0)
     if len(groups.names) < 2:
         raise ColumnConstant(
-            f"sensitive column {series.name!r} holds one group only, {groups.names[0]!r}, and parity "
+            f"{role} column {series.name!r} holds one group only, {groups.names[0]!r}, and parity "
             "compares two; choose another column"
         )
     return groups
@@ -219,7 +223,7 @@ def _joined(columns: Iterable[str], names: Iterable[str]) -> str:
     return " & ".join(f"{column}: {name}" for column, name in zip(columns, names, strict=True))
 
 
-def _values(series: Series, meanings: Mapping[str, str]) -> tuple[list[str], IntArray]:
+def _values(series: Series, meanings: Mapping[str, str], role: str) -> tuple[list[str], IntArray]:
     texts = read_texts(series)
     known = sorted(set(texts[~is_missing(texts)].tolist()), key=reading_order)
     if len(known) > MOST_NUMBERS and (column := read_column(series)).is_numeric:
@@ -228,7 +232,7 @@ def _values(series: Series, meanings: Mapping[str, str]) -> tuple[list[str], Int
         end = int(middle) if middle.is_integer() else middle
         bands = option("bands", {str(series.name): [end]}, "band", f"{series.name}={end}")
         raise ColumnUnusable(
-            f"sensitive column {series.name!r} holds {len(known)} different numbers, too many for groups; "
+            f"{role} column {series.name!r} holds {len(known)} different numbers, too many for groups; "
             f"cut it into bands, for example {bands}"
         )
     named = {value: meanings.get(value, value) for value in known}
@@ -237,12 +241,10 @@ def _values(series: Series, meanings: Mapping[str, str]) -> tuple[list[str], Int
     return names, np.nan_to_num(by_value(texts, places.__getitem__, np.float64), nan=-1.0).astype(np.intp)
 
 
-def _bands(series: Series, cuts: Sequence[float]) -> tuple[list[str], IntArray]:
+def _bands(series: Series, cuts: Sequence[float], role: str) -> tuple[list[str], IntArray]:
     column = read_column(series)
     if not column.is_numeric:
-        raise ColumnUnusable(
-            f"sensitive column {series.name!r} is not numeric and has no bands; leave bands out for it"
-        )
+        raise ColumnUnusable(f"{role} column {series.name!r} is not numeric and has no bands; leave bands out for it")
     return cut_into_bands(column.values.astype(np.float64), cuts)
 
 

@@ -297,7 +297,7 @@ def read_partition(frame: pd.DataFrame, reading: Reading) -> Partition | None:
         parts=_read_parts(frame[marked]) if marked else None,
         times=times,
         moments=moments,
-        members=_read_members(frame[grouped]) if grouped else None,
+        members=read_members(frame[grouped]) if grouped else None,
         column=marked or timed,
         group_column=grouped,
     )
@@ -322,7 +322,7 @@ def _read_parts(series: Series) -> IntArray:
     return read_only(np.array([WORDS[word] for word in words], dtype=np.intp))
 
 
-def _read_members(series: Series) -> IntArray:
+def read_members(series: Series) -> IntArray:
     """Return for each row the number of its member (a person, a firm); each row without a value gets its own number."""
     import pandas as pd
 
@@ -339,28 +339,32 @@ def _read_times(series: Series) -> tuple[IntArray, tuple[str, ...]]:
 
     cells = series.astype(object).map(plain_text, na_action="ignore")
     numbers = pd.to_numeric(cells, errors="coerce").replace([np.inf, -np.inf], np.nan)
-    plain = (numbers, _parsed(cells, "ISO8601"))
+    plain = (numbers, parsed_dates(cells, "ISO8601"))
     whole = next((times for times in plain if not times.isna().any()), None)
-    times = _read_ambiguous(series, cells, plain) if whole is None else whole
+    times = read_dates(series, cells, plain, spelled("time_column")) if whole is None else whole
     _, first, places = np.unique(times.to_numpy(), return_index=True, return_inverse=True)
     return read_only(places.astype(np.intp)), tuple(str(cells.iloc[row]) for row in first)
 
 
-def _read_ambiguous(series: Series, cells: Series, tried: tuple[Series, ...]) -> Series:
-    """Read dates such as 3/25/2024, with day or month first; refuse dates that can be read both ways, or not at all."""
-    readings = [_parsed(cells, day_first=is_first) for is_first in (False, True)]
+def read_dates(series: Series, cells: Series, tried: tuple[Series, ...], named: str) -> Series:
+    """Read dates such as 3/25/2024, with day or month first; refuse dates that can be read both ways, or not at all.
+
+    `cells` are the texts of the column, `tried` other readings of them, and `named` is the option that names it.
+    """
+    readings = [parsed_dates(cells, day_first=is_first) for is_first in (False, True)]
     whole = [times for times in readings if not times.isna().any()]
     if not whole:
-        _refuse_unreadable(series, cells, min((*tried, *readings), key=lambda times: int(times.isna().sum())))
+        _refuse_unreadable(series, cells, min((*tried, *readings), key=lambda times: int(times.isna().sum())), named)
     if not whole[0].equals(whole[-1]):
         raise ColumnUnusable(
-            f"column {series.name!r}, named as {spelled('time_column')}, holds dates such as {cells.iloc[0]!r}, whose "
+            f"column {series.name!r}, named as {named}, holds dates such as {cells.iloc[0]!r}, whose "
             "day and month cannot be told apart; write them as 2024-03-25"
         )
     return whole[0]
 
 
-def _parsed(cells: Series, form: str | None = None, *, day_first: bool = False) -> Series:
+def parsed_dates(cells: Series, form: str | None = None, *, day_first: bool = False) -> Series:
+    """Return texts as dates in one form, NaT where a text is none."""
     import pandas as pd
 
     with warnings.catch_warnings():
@@ -368,12 +372,12 @@ def _parsed(cells: Series, form: str | None = None, *, day_first: bool = False) 
         return pd.to_datetime(cells, errors="coerce", utc=True, format=form, dayfirst=day_first)
 
 
-def _refuse_unreadable(series: Series, cells: Series, times: Series) -> None:
+def _refuse_unreadable(series: Series, cells: Series, times: Series, named: str) -> None:
     lost = np.flatnonzero(times.isna().to_numpy())
     first = int(lost[0])
     what = "nothing" if cells.isna().iloc[first] else repr(cells.iloc[first])
     raise ColumnUnusable(
-        f"column {series.name!r}, named as {spelled('time_column')}, holds {what} in {row_name(series.index, first)}, "
+        f"column {series.name!r}, named as {named}, holds {what} in {row_name(series.index, first)}, "
         f"which is neither a number nor a date ({lost.size} such rows in all); write dates as 2024-03-25, or drop them"
     )
 

@@ -95,7 +95,7 @@ def test_all_shows_every_model(fairenum, loans):
 
 def test_an_old_run_survives_when_the_new_one_fails(fairenum, loans, folder):
     (folder / "fairenum-loans.json").write_text("old")
-    assert fairenum("audit", loans, *OPTIONS, "--reference", "child").code == 2
+    assert fairenum("audit", loans, *OPTIONS, "--control", "child").code == 2
     assert (folder / "fairenum-loans.json").read_text() == "old"
 
 

@@ -27,7 +27,7 @@ def test_options_reach_the_configuration(fairenum, loans):
         *("--gamma", "0.2", "--distinct", "support", "--rows", "--eps", "0.2", "--max-accuracy-drop", "0.03"),
         *("--metric", "equal_opportunity_difference", "--seed", "3", "--split", "150,70,80", "--confidence", "0.9"),
         *(
-            "--reference",
+            "--control",
             "> 0",
             "--time-limit",
             "60",

@@ -27,6 +27,36 @@ def decided_frame(rows: int = 400, seed: int = 0, gap: float = 0.6) -> pd.DataFr
     )
 
 
+# Admissions to the six largest departments of the University of California, Berkeley, in autumn 1973 (Bickel, Hammel
+# and O'Connell, Science 187, 1975): applicants and admitted, men and women.
+BERKELEY = {
+    "A": ((825, 512), (108, 89)),
+    "B": ((560, 353), (25, 17)),
+    "C": ((325, 120), (593, 202)),
+    "D": ((417, 138), (375, 131)),
+    "E": ((191, 53), (393, 94)),
+    "F": ((373, 22), (341, 24)),
+}
+
+
+def berkeley_counts() -> pd.DataFrame:
+    """Return the admissions as counts: a line for each department and gender."""
+    lines = [
+        (department, gender, *counts)
+        for department, both in BERKELEY.items()
+        for gender, counts in zip(("man", "woman"), both, strict=True)
+    ]
+    return pd.DataFrame(lines, columns=["department", "gender", "n", "selected"])
+
+
+def berkeley_rows() -> pd.DataFrame:
+    """Return the admissions as rows, one for each applicant."""
+    counts = berkeley_counts()
+    rows = counts.loc[counts.index.repeat(counts["n"])].reset_index(drop=True)
+    place = rows.groupby(["department", "gender"]).cumcount()
+    return rows[["department", "gender"]].assign(admitted=(place < rows["selected"]).astype(int))
+
+
 # --- audits of a tool that is in use ---
 
 PLAN = {"label": "good", "favourable": "yes", "sensitive": "sex"}

@@ -310,7 +310,7 @@ AUDIT_TEXTS = (
         "--delimiter",
         "--sheet",
         "--primary",
-        "--reference",
+        "--control",
         "--label",
         "--favourable",
     ),
