@@ -113,6 +113,7 @@ def saved_run(tmp_path_factory):
     """The saved audit of the table, made once."""
     place = tmp_path_factory.mktemp("saved")
     table = write_loans(place / "loans.csv")
-    code = cli.run(["audit", str(table), *OPTIONS, "--quiet", "--output", str(place / "run.json")])
+    split = ["--split", "0.6,0.2,0.2"]  # with fewer training rows no listed model leaves any out
+    code = cli.run(["audit", str(table), *OPTIONS, *split, "--quiet", "--output", str(place / "run.json")])
     assert code == 0
     return place / "run.json"

@@ -88,7 +88,7 @@ def test_the_model_that_was_asked_for_is_exported(fairenum, saved_run, folder):
     data, rank = str(saved_run.with_name("loans.csv")), 4
     ended = fairenum("select", str(saved_run), "--rank", str(rank), *EXPORT, "--data", data, "--quiet")
     assert ended.code == 0, ended.err
-    fresh = audit(data, "approved", "yes", "sex", k=6, replications=50, search="exact")
+    fresh = audit(data, "approved", "yes", "sex", k=6, replications=50, search="exact", sizes=(0.6, 0.2, 0.2))
     table = pd.read_csv(data)
     expected = fresh.estimator(rank).decision_function(table)
     assert exported(folder).decision_function(table).tolist() == expected.tolist()
