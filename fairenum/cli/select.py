@@ -63,7 +63,7 @@ def _tolerance(name: str, **settings: str) -> Added[Any]:
 @output("--output", metavar="DIR|PATH", help="Save the new choice as a run of its own.")
 @output("--export", metavar="PATH", help="Write the selected model, if it is proposed, as a skops file.")
 @click.option(
-    "--unconfirmed", is_flag=True, panel="Output", help="Export the model of --rank though it is a candidate."
+    "--unconfirmed", is_flag=True, panel="Output", help="Export the model of --rank though it is not proposed."
 )
 @click.option("--data", panel="Output", shell_complete=complete_data, help="Data of RUN, for --export.")
 @audit_output_options

@@ -47,7 +47,7 @@ def test_any_model_may_be_taken_by_its_rank(fairenum, saved_run, folder, rank):
 def test_a_model_is_exported_with_the_data_at_hand(fairenum, saved_run, folder):
     data = str(saved_run.with_name("loans.csv"))
     document = load(saved_run)
-    save(document.but(selection=document.selection.but(rank=4, outcome="selected", proposal="proposed")), "run.json")
+    save(document.but(selection=document.selection.but(rank=4, outcome="selected", answer="proposed")), "run.json")
     ended = fairenum("select", "run.json", "--export", "m.skops", "--data", data)
     assert ended.code == 0
     assert "model: m.skops\n" in ended.out
@@ -60,7 +60,7 @@ def test_a_candidate_is_withheld_unless_it_is_named(fairenum, saved_run, folder)
     ended = fairenum("select", str(saved_run), "--rank", "4", "--export", "m.skops", "--data", data, "--json", "r.json")
     assert ended.code == 3
     assert list(folder.iterdir()) == [folder / "r.json"]
-    assert ended.err.startswith("model not written: model 4 is a candidate, not a proposal: ")
+    assert ended.err.startswith("model not written: model 4 is not proposed: ")
     command = ended.err.rpartition("; ")[2].removesuffix(" writes it\n")
     assert shlex.split(command)[3:] == ["--rank", "4", "--unconfirmed", "--data", data, "--export", "m.skops"]
     assert fairenum(*shlex.split(command)[1:], "--quiet").code == 0
