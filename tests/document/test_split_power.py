@@ -18,7 +18,7 @@ from fairenum.document.split_power import (
 )
 from fairenum.document.table_facts import GroupSizes, SensitiveColumn, SplitSizes
 from fairenum.metrics import Decisions
-from fairenum.metrics.comparison import compare_chosen
+from fairenum.metrics.claims import Errors, FixedPair, FixedPairs, compare_chosen
 
 COUNTS = st.integers(1, 10**7)
 
@@ -92,6 +92,7 @@ def test_the_package_confirms_such_a_change_about_as_often_as_stated(sizes, agre
     confidence, rng = 1.0 - CLAIM * 0.05, np.random.default_rng(30)
     change, codes = confirmable_change(*sizes, confidence, agreement), grouped(sizes)
     groups, labels = named(codes, 2), np.ones(len(codes), dtype=np.uint8)
+    pair, errors = FixedPair("selection_rate", *groups.names), Errors(CLAIM * 0.025, 0.025)
     disputed, agreed = max(1 - agreement, change / 2), np.where(codes == 0, 0.7, 0.3)
     lost = (disputed + np.where(codes == 0, 1, -1) * change / 2) / 2  # chance of a row that only model 1 selects
     seen = []
@@ -101,7 +102,7 @@ def test_the_package_confirms_such_a_change_about_as_often_as_stated(sizes, agre
         first = np.where(chance < disputed, chance < lost, both)
         other = np.where(chance < disputed, chance >= lost, both)
         decisions = Decisions(np.array([first, other], dtype=np.uint8), labels, groups)
-        seen.append(compare_chosen(decisions, 1, PARITY, confidence=confidence).change.upper < 0.0)
+        seen.append(compare_chosen(decisions, 1, PARITY, FixedPairs(pair, pair), errors).change.upper < 0.0)
     assert least < np.mean(seen) < POWER + 0.1
 
 

@@ -15,10 +15,10 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import GapChange
 from fairenum.document.terms import GAPS, Gap, Verdict
 from fairenum.document.training import Tolerances
-from fairenum.document.value import Estimate
+from fairenum.document.value import Estimate, Parts
 from fairenum.enumeration.fairest import candidate_scores
 from fairenum.metrics import Decisions, Groups, accuracy_changes, compare, gap_intervals, rate_intervals, score
-from fairenum.metrics.comparison import compare_chosen
+from fairenum.metrics.claims import ChosenComparison, Errors, compare_chosen, compare_pair, fixed_pairs, is_one_pair
 
 PARITY: Gap = "demographic_parity_difference"
 Floats = NDArray[np.float64]
@@ -92,21 +92,47 @@ def false_in_strip(truth: str, groups: int, rows: int, runs: int = RUNS) -> int:
     first = np.asarray(NULL_GROUPS[groups]) - np.mean(NULL_GROUPS[groups])
     second = {"same": first, "reversed": first[::-1], "fairer": 0.1 * first}[truth]
     for _ in range(runs):
-        a, b, labels = rng.integers(0, groups, rows), rng.integers(0, 3, rows), rng.integers(0, 2, rows)
-        base = 0.35 + 0.3 * labels + np.array([-0.06, 0.0, 0.06])[b]
-        predictions = decided(rng, stats.norm.isf([base + first[a], base + second[a]]), 0.9)
-        by_column = {
-            column: Decisions(predictions, labels, named(codes, number))
-            for column, codes, number in (("a", a, groups), ("b", b, 3))
-        }
+        selection, holdout = (_two_columns(rng, first, second, rows) for _ in range(2))
+        by_column = {column: Parts(selection[column], holdout[column]) for column in selection}
         strip = strip_alone(cells(("a", "b")), by_column, 1, CONFIG)
         wrong += any(_is_false(cell, truth) for cell in strip)
     return wrong
 
 
+def _two_columns(rng: np.random.Generator, first: Floats, second: Floats, rows: int) -> dict[str, Decisions]:
+    """Draw rows in groups of a first column, with these rates under both models, and in three of a second column."""
+    groups = len(first)
+    a, b, labels = rng.integers(0, groups, rows), rng.integers(0, 3, rows), rng.integers(0, 2, rows)
+    base = 0.35 + 0.3 * labels + np.array([-0.06, 0.0, 0.06])[b]
+    predictions = decided(rng, stats.norm.isf([base + first[a], base + second[a]]), 0.9)
+    return {
+        column: Decisions(predictions, labels, named(codes, number))
+        for column, codes, number in (("a", a, groups), ("b", b, 3))
+    }
+
+
 def _is_false(cell: GapChange, truth: str) -> bool:
     is_narrower = truth == "fairer" and cell.column == "a"
     return cell.verdict is Verdict.LESS_FAIR or (cell.verdict is Verdict.FAIRER and not is_narrower)
+
+
+# --- one model alone, by pairs of groups fixed on rows of their own ---
+
+
+def gap_alone(selection: Decisions, holdout: Decisions, errors: Errors) -> ChosenComparison:
+    """Judge the gap of the second model over all groups."""
+    pairs = fixed_pairs(selection, 1, PARITY)
+    assert pairs is not None
+    return compare_chosen(holdout, 1, PARITY, pairs, errors)
+
+
+def claim_alone(selection: Decisions, holdout: Decisions, errors: Errors) -> ChosenComparison:
+    """Judge the claim about the second model: the gap of the widest pair of groups, if there are several pairs."""
+    pairs = fixed_pairs(selection, 1, PARITY)
+    assert pairs is not None
+    if is_one_pair(holdout, PARITY):
+        return compare_chosen(holdout, 1, PARITY, pairs, errors)
+    return compare_pair(holdout, 1, pairs.first, errors)
 
 
 # --- coverage ---
@@ -135,8 +161,8 @@ def change_coverage(groups: int, rows: int, agreement: float, runs: int = 500) -
         thresholds = stats.norm.isf([np.asarray(first)[codes], np.asarray(second)[codes]])
         truth, held = np.ptp(second) - np.ptp(first), 0
         for _ in range(runs):
-            decisions = Decisions(decided(rng, thresholds, agreement), labels, named(codes, groups))
-            change = compare_chosen(decisions, 1, PARITY).change
+            both = (Decisions(decided(rng, thresholds, agreement), labels, named(codes, groups)) for _ in range(2))
+            change = gap_alone(*both, Errors(0.025, 0.025)).change
             held += bool(change.lower <= truth + 1e-12 and truth - 1e-12 <= change.upper)
         shares.append(held / runs)
     return shares

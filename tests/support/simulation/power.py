@@ -14,9 +14,9 @@ from scipy import stats
 from fairenum.auditing.choosing import CLAIM
 from fairenum.document.terms import Verdict
 from fairenum.metrics import Decisions, compare
-from fairenum.metrics.comparison import compare_chosen
+from fairenum.metrics.claims import Errors
 from support.oracles.literal_rules import Sample, change_of_gap, change_of_one
-from support.simulation.known_gaps import PARITY, decided, grouped, named
+from support.simulation.known_gaps import PARITY, claim_alone, decided, grouped, named
 
 CENTRES = (0.2, 0.35, 0.5)
 AGREEMENTS = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -56,7 +56,7 @@ RULES = ("added", "together", "all models", "alone", "claim")
 @cache
 def seen(change: Change, centre: float, agreement: float) -> tuple[np.ndarray, np.ndarray]:
     """Tell by which rules the change is seen, and by which anything is said that is false, shape (runs, rules)."""
-    rng, codes = np.random.default_rng(15), grouped(change.sizes)
+    rng, other, codes = np.random.default_rng(15), np.random.default_rng(16), grouped(change.sizes)
     spread = np.linspace(0.5, -0.5, len(change.sizes))[codes]
     chances = np.tile(centre + change.first * spread, (MODELS, 1))
     chances[1] = centre + change.other * spread
@@ -67,7 +67,8 @@ def seen(change: Change, centre: float, agreement: float) -> tuple[np.ndarray, n
         decisions, sample = Decisions(predictions, labels, groups), Sample.of(predictions, codes)
         together, added = change_of_gap(sample, rng, DRAWS)
         ours = compare(decisions, PARITY, rng, replications=DRAWS).gap_change
-        claim = compare_chosen(decisions, 1, PARITY, confidence=1 - CLAIM * ALPHA).change
+        selection = Decisions(decided(other, thresholds[:2], agreement), labels, groups)
+        claim = claim_alone(selection, decisions, Errors(CLAIM * ALPHA / 2, ALPHA / 2)).change
         alone = change_of_one(sample, 1, rng, DRAWS)
         bounds = (added, together, (ours.lower, ours.upper), alone, (claim.lower, claim.upper))
         found.append([_said(*limits, change.verdict) for limits in bounds])
