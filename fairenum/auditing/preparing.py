@@ -138,14 +138,14 @@ def prepare(
     )
     division = schedule.begun("divide", partial(divided, dataset, config))
     asked, config = config, with_incumbent(config, incumbent, division)
-    if isinstance(schedule.progress, Notes):
-        _note_split(division, config, schedule.progress)
     if isinstance(schedule.progress, Expects):
         schedule.progress.expect(expected(division, config))
     training, tuning = schedule.begun("tune", partial(train_svm, division, config, schedule.progress))
     config = with_slack(model_facts.resolved(config, division, training), division, training, incumbent)
     # done while there is nothing to keep, so that Ctrl-C need not wait for it: a large table takes a while
     table = schedule.begun("tune", partial(model_facts.table_facts, config, division, training))
+    if isinstance(schedule.progress, Notes):
+        _note_split(division, config, schedule.progress)
     return Prepared(asked, config, division, training, tuning, incumbent, table)
 
 

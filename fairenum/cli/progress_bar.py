@@ -42,8 +42,8 @@ ENDING = "interrupted: the models so far are being scored and saved; Ctrl-C agai
 class Shown:
     """A progress callback: shows the current stage, and prints a message if the first model or the run takes long."""
 
-    def __init__(self, show: Progress, say: Callable[[str], None], budget: Budget | None) -> None:
-        self._show, self._say, self._budget = show, say, budget
+    def __init__(self, show: Progress, say: Callable[[str], None], budget: Budget | None, *, has_notes: bool) -> None:
+        self._show, self._say, self._budget, self._has_notes = show, say, budget, has_notes
         self._patience = Timer(LONG, say, [FIRST_MODEL])
         self._patience.daemon = True
 
@@ -64,8 +64,9 @@ class Shown:
             self._say(f"this will take about {expected(estimate)}{f'; {cut}' if cut else ''}")
 
     def note(self, text: str) -> None:
-        """Print a sentence for the user."""
-        self._say(text)
+        """Print a sentence for the user, unless notes are not wanted."""
+        if self._has_notes:
+            self._say(text)
 
     def close(self) -> None:
         """Cancel the message about a long wait if it was not printed yet."""
@@ -84,13 +85,16 @@ def expected(estimate: Forecast) -> str:
 
 
 @contextmanager
-def shown_progress(quiet: bool, budget: Budget | None = None) -> Iterator[Progress]:
-    """Yield a function that shows progress; with a budget, Ctrl-C also prints that the run is ending."""
+def shown_progress(quiet: bool, budget: Budget | None = None, *, has_notes: bool = True) -> Iterator[Progress]:
+    """Yield a function that shows progress; with a budget, Ctrl-C also prints that the run is ending.
+
+    Without notes, nothing is said about the run itself: it repeats one that is known.
+    """
     if quiet:
         yield silent
         return
     with _bar() as (show, say):
-        shown = Shown(show, say, budget)
+        shown = Shown(show, say, budget, has_notes=has_notes)
         if budget:
             budget.heard = partial(say, ENDING)
         try:

@@ -81,9 +81,8 @@ def select(run: str, data: str | None, unconfirmed: bool, **options: object) -> 
     if data is not None:
         result = _revived(result.document, data, delivery.quiet)
     # an unchanged selection was made without a look at the holdout, and stays confirmatory
-    is_kept = result.document.selection.answer is not None and all(
-        value in (None, (), False) for value in options.values()
-    )
+    is_unasked = all(value is None or value is False or value == () for value in options.values())
+    is_kept = result.document.selection.answer is not None and is_unasked
     chosen = result if is_kept else choose(result, **options)  # type: ignore[arg-type]  # click has converted them
     return delivery.deliver(chosen.document, export=partial(chosen.export, unconfirmed=unconfirmed))
 
@@ -95,7 +94,7 @@ def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
 
     table = saved.dataset
     config = config_of(saved)
-    with shown_progress(quiet) as progress:
+    with shown_progress(quiet, has_notes=False) as progress:
         fresh = audit(data, table.label, table.favourable, table.sensitive_columns, config=config, progress=progress)
     if fresh.is_partial:
         raise KeyboardInterrupt  # an incomplete list cannot be exported from

@@ -4,7 +4,7 @@ from functools import cache
 from typing import get_args
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import GapChange, GuardCheck, reason_for
+from fairenum.document.choice import GapChange, GuardCheck, answered, reason_for
 from fairenum.document.files import AnyDocument, load
 from fairenum.document.flip_facts import (
     AmbiguityFacts,
@@ -130,17 +130,17 @@ def audit(
         accuracy_change=change,
         verdict=Verdict(verdict) if is_other else None,
         optimism=None,
-        proposal=None if not is_other else "proposed" if verdict == "fairer" else "candidate",
         strip=strip(verdict) if is_other else (),
         guards=(HELD,) if is_other else (),
-        performance_floor=None,
+        performance_floor=-0.005 if is_other else None,
+        performance_ceiling=0.0 if is_other else None,
         confirmed=(),
     )
     document = base.but(
         status=status,
         models=base.models[:models],
         enumeration=base.enumeration.but(models=models, ties=None),
-        selection=selection,
+        selection=answered(selection),
         group_tables=tuple(t.but(rank=r) for r, t in zip(selection.shortlist, base.group_tables, strict=False)),
         guided=None,
         tilted=None,
@@ -258,11 +258,12 @@ def in_use(document: AuditDocument, against: str = "incumbent", *, kept: bool = 
     if not kept:
         return document
     reason = reason_for("kept", "age", len(document.models) + 1, document.selection.candidates)
-    return chosen(
-        document,
-        **{"rank": None, "outcome": "kept", "reason": reason, "verdict": None, "proposal": None},
-        **{"strip": (), "guards": (), "gap_change": None, "performance_change": None, "accuracy_change": None},
+    selection = document.selection.but(
+        **{"rank": None, "outcome": "kept", "reason": reason, "verdict": None, "strip": (), "guards": ()},
+        **{"gap_change": None, "performance_change": None, "accuracy_change": None},
+        **{"performance_floor": None, "performance_ceiling": None},
     )
+    return document.but(selection=answered(selection))
 
 
 def first_in_place(document: AuditDocument) -> AuditDocument:
