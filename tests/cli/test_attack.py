@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from support.tables import OPTIONS
+from support.tables import OPTIONS, SPLIT_NOTE
 
 from fairenum.cli.streams import Exit
 from fairenum.document.attack_document import AttackDocument
@@ -112,7 +112,7 @@ def test_an_interrupt_before_the_first_trial_keeps_the_audit(fairenum, loans, fo
 
     monkeypatch.setattr("fairenum.attack.simulation.simulate", interrupt)
     ended = fairenum("audit", loans, *OPTIONS, "--attack")
-    assert (ended.code, ended.err) == (Exit.PARTIAL, "")
+    assert (ended.code, ended.err) == (Exit.PARTIAL, SPLIT_NOTE)
     saved = load(folder / "fairenum-loans.json")
     assert (saved.is_partial, saved.attack) == (True, None)
 
