@@ -81,9 +81,8 @@ def select(run: str, data: str | None, unconfirmed: bool, **options: object) -> 
     if data is not None:
         result = _revived(result.document, data, delivery.quiet)
     # an unchanged selection was made without a look at the holdout, and stays confirmatory
-    is_kept = result.document.selection.answer is not None and all(
-        value in (None, (), False) for value in options.values()
-    )
+    is_unasked = all(value is None or value is False or value == () for value in options.values())
+    is_kept = result.document.selection.answer is not None and is_unasked
     chosen = result if is_kept else choose(result, **options)  # type: ignore[arg-type]  # click has converted them
     return delivery.deliver(chosen.document, export=partial(chosen.export, unconfirmed=unconfirmed))
 

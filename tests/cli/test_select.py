@@ -33,6 +33,30 @@ def test_other_tolerances_are_used_and_the_run_is_left_alone(fairenum, saved_run
     assert saved_run.read_bytes() == before
 
 
+@pytest.mark.parametrize(("option", "name"), [("--eps", "eps"), ("--max-performance-drop", "max_performance_drop")])
+def test_a_tolerance_of_0_is_one(fairenum, saved_run, option, name):
+    document = load(saved_run)
+    answered = document.but(selection=document.selection.but(answer="not proposed", reasons=("nothing_fairer",)))
+    save(answered, "run.json")
+    ended = fairenum("select", "run.json", option, "0", "--json", "-")
+    assert ended.code == 0, ended.err
+    assert getattr(parse(ended.out.encode(), "run").selection.tolerances, name) == 0.0
+
+
+def test_a_choice_fixed_in_advance_is_one_claim_more_judged_alone(fairenum, saved_run):
+    def chosen(*given):
+        ended = fairenum("select", str(saved_run), "--rank", "4", *given, "--json", "-")
+        assert ended.code == 0, ended.err
+        return parse(ended.out.encode(), "run").selection
+
+    own = load(saved_run).models[3].own
+    together, alone = chosen(), chosen("--in-advance")
+    assert (together.is_in_sight, together.claims) == (True, 1)
+    assert (alone.is_in_sight, alone.claims) == (False, 2)
+    assert (alone.verdict, alone.gap_change.holdout) == (own.verdict, own.change)
+    assert (alone.performance_floor, alone.performance_ceiling) == (own.performance.low, own.performance.high)
+
+
 @pytest.mark.parametrize("rank", [1, 2, 6])
 def test_any_model_may_be_taken_by_its_rank(fairenum, saved_run, folder, rank):
     ended = fairenum("select", str(saved_run), "--rank", str(rank), "--output", "again.json")
