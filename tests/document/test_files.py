@@ -12,6 +12,7 @@ from support.saved_runs import KINDS, path, read
 
 from fairenum.document.attack_document import AttackDocument
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.comparison_document import ComparisonDocument
 from fairenum.document.files import AnyDocument, load, load_as, parse, save, to_json, write_atomically
 from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.received import refuse_unwritable
@@ -28,8 +29,8 @@ def test_what_was_saved_is_loaded(tmp_path, kind):
 
 
 def test_there_is_a_sample_of_every_kind():
-    # measurements are younger than these samples, and have tests of their own
-    assert {type(read(kind)) for kind in KINDS} == set(get_args(AnyDocument)) - {MeasureDocument}
+    # measurements and comparisons are younger than these samples, and have tests of their own
+    assert {type(read(kind)) for kind in KINDS} == set(get_args(AnyDocument)) - {MeasureDocument, ComparisonDocument}
 
 
 def test_runs_are_called_after_their_tables():
