@@ -124,7 +124,7 @@ def guards_named(document: AuditDocument, *, is_shown: bool) -> str:
     """Return a list of guardrails in words: those shown to be broken, or those beyond their limit as measured."""
     checks = [one for one in broken_guards(document) if (one.status == "broken") is is_shown]
     named = [*map(guard_name, checks[:NAMED]), *([f"{len(checks) - NAMED} more"] if len(checks) > NAMED else [])]
-    return sentence_list(named)
+    return sentence_list(named) if named else ""
 
 
 def is_good_news(document: AuditDocument) -> bool:
