@@ -42,9 +42,7 @@ def test_rows_are_counted_by_what_varies_within_labels(rate, rows, share, weight
     weights = rng.uniform(0.5, 2.0, rows) if weighted else None
     decisions = Decisions(selected[None], label, Groups.everyone(rows), weights, share)
     plain = effective(rate, confusion(Decisions(selected[None], label, Groups.everyone(rows), weights)))
-    outcomes, trials = (
-        float(np.broadcast_to(part, (1, 1))[0, 0]) for part in effective(rate, confusion(decisions))
-    )
+    outcomes, trials = (float(np.broadcast_to(part, (1, 1))[0, 0]) for part in effective(rate, confusion(decisions)))
     before = float(np.broadcast_to(plain[1], (1, 1))[0, 0])
     if before < FEW_TRIALS:
         assert trials == before
