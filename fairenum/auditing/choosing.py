@@ -75,16 +75,12 @@ def judge_by_fresh_holdout(
         for groups in division.columns
     }
     strip = strip_alone(_strip(selection, candidates, config), rows, place, config)
-    everyone, values = scored_set.decisions("holdout", None), scored_set.values("holdout")[[0, place]]
-    pair = replace(everyone, predictions=everyone.predictions[[0, place]])
-
-    def changed(measure: PerformanceMeasure, confidence: float) -> Estimate:
-        found = performance_changes(pair, values, measure, stream(config.seed, "choice"), confidence=confidence)
-        return estimates(found)[1]
-
-    measure, confidence = selection.tolerances.measure, config.confidence
-    ends = _performance_limits(everyone, scored_set.values("holdout"), place, measure, config)
-    performance = changed(measure, confidence), changed(ACCURACY, confidence)
+    everyone, values = scored_set.decisions("holdout", None), scored_set.values("holdout")
+    measure = selection.tolerances.measure
+    ends = _performance_limits(everyone, values, place, measure, config)
+    performance = (
+        _performance_change(everyone, values, place, one, config.seed, config.confidence) for one in (measure, ACCURACY)
+    )
     limited = selection.but(performance_floor=ends.low, performance_ceiling=ends.high)
     return _with_gains(limited, candidates, strip, *performance)
 
@@ -488,9 +484,15 @@ def _performance_limits(
     everyone: Decisions, values: FloatArray, place: int, measure: PerformanceMeasure, config: AuditConfig
 ) -> Estimate:
     """Return a model's change of performance on the holdout, with limits that are one-sided at the confidence."""
+    return _performance_change(everyone, values, place, measure, config.seed, max(2.0 * config.confidence - 1.0, 1e-9))
+
+
+def _performance_change(
+    everyone: Decisions, values: FloatArray, place: int, measure: PerformanceMeasure, seed: int, confidence: float
+) -> Estimate:
+    """Return a model's change of performance on the holdout, with limits of this confidence."""
     pair = replace(everyone, predictions=everyone.predictions[[0, place]])
-    level = max(2.0 * config.confidence - 1.0, 1e-9)
-    found = performance_changes(pair, values[[0, place]], measure, stream(config.seed, "choice"), confidence=level)
+    found = performance_changes(pair, values[[0, place]], measure, stream(seed, "choice"), confidence=confidence)
     return estimates(found)[1]
 
 

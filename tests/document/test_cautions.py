@@ -166,7 +166,7 @@ def weakly_split() -> AuditDocument:
     return document.but(
         requested=document.requested.but(sizes=(0.8, 0.1, 0.1)),
         dataset=document.dataset.but(splits=SplitSizes(800, 100, 100)),
-        selection=document.selection.but(proposal="candidate"),
+        selection=document.selection.but(answer="candidate", reasons=("fairness_not_shown",)),
     )
 
 

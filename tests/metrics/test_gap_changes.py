@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 from support.oracles import literal_rules
-from support.simulation.known_gaps import decided, grouped, named
+from support.simulation.known_gaps import PARITY, decided, grouped, named
 
 from fairenum.metrics.changes import Criticals, bonferroni_criticals, change_limits, difference_limits
-from fairenum.metrics.comparison import compare, compare_chosen
+from fairenum.metrics.claims import Errors, FixedPair, FixedPairs, compare_chosen
+from fairenum.metrics.comparison import compare
 from fairenum.metrics.counts import Decisions
 
 
@@ -34,10 +35,24 @@ def test_shares_of_the_error_add_up_to_that_of_one_side(groups, rates, models):
         assert own + times * rates * beyond == pytest.approx(0.05, rel=1e-3)
 
 
-def test_a_table_of_two_models_says_as_much_as_one_of_them_alone():
+@pytest.fixture
+def five() -> Decisions:
     rng, codes = np.random.default_rng(2), grouped((300, 200, 250, 220, 260))
     predictions = decided(rng, np.array([[0.5], [0.4]]) + np.linspace(-0.3, 0.3, 5)[codes], 0.9)
-    decisions = Decisions(predictions, np.ones(len(codes), dtype=np.uint8), named(codes, 5))
-    table = compare(decisions, "demographic_parity_difference", rng).gap_change[1]
-    alone = compare_chosen(decisions, 1, "demographic_parity_difference").change
-    assert (table.lower, table.upper) == (alone.lower, alone.upper)
+    return Decisions(predictions, np.ones(len(codes), dtype=np.uint8), named(codes, 5))
+
+
+def test_a_table_of_two_models_shares_the_error_without_a_bootstrap(five):
+    table = compare(five, PARITY, np.random.default_rng(2)).gap_change[1]
+    present = np.ones(5, dtype=bool)
+    moved = difference_limits(five, ("selection_rate",), present, bonferroni_criticals(0.95, 5, 1))
+    lower, upper = change_limits(moved, present, single=False)
+    assert (table.lower, table.upper) == (lower[1], upper[1])
+
+
+def test_pairs_fixed_before_say_more_than_a_table_of_two_models(five):
+    table = compare(five, PARITY, np.random.default_rng(2)).gap_change[1]
+    pairs = FixedPairs(*[FixedPair("selection_rate", "g0", "g4")] * 2)
+    alone = compare_chosen(five, 1, PARITY, pairs, Errors(0.025, 0.025)).change
+    assert alone.estimate == table.estimate
+    assert table.lower < alone.lower < alone.estimate < alone.upper < table.upper

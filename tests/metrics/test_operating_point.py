@@ -96,9 +96,9 @@ def test_rules_are_written_as_they_are_read(text):
         ("rate=70", "selects a share between 0 and 1"),
         ("rate=-0.5", "selects a share between 0 and 1"),
         ("threshold=1e999", "needs a finite number"),
-        ("rate", "must be sign, base-rate, like-incumbent, rate=SHARE or threshold=VALUE, not 'rate'"),
-        ("rate=nan", "must be sign, base-rate"),
-        (0.7, "must be sign, base-rate"),
+        ("rate", "must be auto, sign, base-rate, like-incumbent, rate=SHARE or threshold=VALUE, not 'rate'"),
+        ("rate=nan", "must be auto, sign, base-rate"),
+        (0.7, "must be auto, sign, base-rate"),
     ],
 )
 def test_unusable_rules_are_refused(text, message):

@@ -41,10 +41,8 @@ def test_rows_are_counted_by_what_varies_within_labels(rate, rows, share, weight
     label, selected = rng.random((2, rows)) < rng.uniform(0.1, 0.9, (2, 1))
     weights = rng.uniform(0.5, 2.0, rows) if weighted else None
     decisions = Decisions(selected[None], label, Groups.everyone(rows), weights, share)
-    plain = effective(FRACTIONS[rate], confusion(Decisions(selected[None], label, Groups.everyone(rows), weights)))
-    outcomes, trials = (
-        float(np.broadcast_to(part, (1, 1))[0, 0]) for part in effective(FRACTIONS[rate], confusion(decisions))
-    )
+    plain = effective(rate, confusion(Decisions(selected[None], label, Groups.everyone(rows), weights)))
+    outcomes, trials = (float(np.broadcast_to(part, (1, 1))[0, 0]) for part in effective(rate, confusion(decisions)))
     before = float(np.broadcast_to(plain[1], (1, 1))[0, 0])
     if before < FEW_TRIALS:
         assert trials == before
@@ -73,7 +71,7 @@ def test_so_many_rows_vary_as_much_as_a_split_in_proportion_does(rate, share):
     total = np.rint(share * np.stack([5000 - positives, positives], axis=-1))
     selected = rng.binomial(total.astype(int), (0.05, 0.6)).astype(float)
     counts = Confusion(total[:, None, None, :], selected[:, None, None, :], drawn=share)
-    outcomes, rows = (np.broadcast_to(part, (DRAWS, 1, 1)).ravel() for part in effective(FRACTIONS[rate], counts))
+    outcomes, rows = (np.broadcast_to(part, (DRAWS, 1, 1)).ravel() for part in effective(rate, counts))
     found = outcomes / rows
     assert np.mean(found * (1 - found) / rows) == pytest.approx(found.var(), rel=0.04)
     naive = FRACTIONS[rate](counts)[1].mean()

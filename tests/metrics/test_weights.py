@@ -161,7 +161,7 @@ def test_rows_that_count_alike_tell_what_they_tell_without_weights(seed, weight)
     plain = replace(drawn(seed), weights=None)
     alike = replace(plain, weights=np.full(60, weight))
     for rate, fraction in FRACTIONS.items():
-        for ours, theirs in zip(effective(fraction, confusion(alike)), fraction(confusion(plain)), strict=True):
+        for ours, theirs in zip(effective(rate, confusion(alike)), fraction(confusion(plain)), strict=True):
             np.testing.assert_allclose(*np.broadcast_arrays(ours, theirs), rtol=1e-9, atol=1e-9, err_msg=rate)
     for gap in GAP_RATES:
         ours, theirs = (compare(one, gap, np.random.default_rng(1), replications=30) for one in (alike, plain))
@@ -202,7 +202,7 @@ def test_weights_that_are_none_are_refused(weights):
 def test_known_variance_of_a_weighted_rate():
     weights, chosen = np.array([1.0, 2.0, 3.0, 4.0]), np.array([[1, 0, 1, 0]], dtype=np.uint8)
     decisions = Decisions(chosen, np.array([0, 1, 0, 1]), Groups.everyone(4), weights)
-    outcomes, trials = effective(FRACTIONS["selection_rate"], score(decisions).counts)
+    outcomes, trials = effective("selection_rate", score(decisions).counts)
     rate, kish = 0.4, 100 / 30
     variance = sum((w * (x - rate)) ** 2 for w, x in zip(weights, chosen[0], strict=True)) / 100
     assert trials[0, 0] == pytest.approx(min(kish, rate * (1 - rate) / variance))

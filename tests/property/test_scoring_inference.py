@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fairenum.document.terms import Verdict
 from fairenum.metrics.changes import DifferenceLimits, change_limits
-from fairenum.metrics.comparison import accuracy_changes, change_verdict, compare, compare_chosen
+from fairenum.metrics.claims import Errors, compare_chosen, fixed_pairs
+from fairenum.metrics.comparison import accuracy_changes, change_verdict, compare
 from fairenum.metrics.counts import Decisions
 from fairenum.metrics.inference import gap_intervals, parity_p_values, rate_intervals, signed_differences
 from fairenum.metrics.intervals import Interval
@@ -70,10 +71,12 @@ def test_comparisons_hold_their_estimates_and_promises(decisions, gap, seed):
 
 
 @settings(deadline=None, max_examples=100)
-@given(decided(models=2), GAPS, st.floats(0.5, 0.9999))
-def test_a_model_judged_alone_holds_its_estimate(decisions, gap, confidence):
+@given(decided(models=2), GAPS, st.floats(0.00005, 0.25), st.floats(0.00005, 0.25))
+def test_a_model_judged_alone_holds_its_estimate(decisions, gap, fairer, less_fair):
     last = len(decisions.predictions) - 1
-    judged = compare_chosen(decisions, last, gap, confidence=confidence, margin=0.1)
+    pairs = fixed_pairs(decisions, last, gap)
+    assume(pairs is not None)
+    judged = compare_chosen(decisions, last, gap, pairs, Errors(fairer, less_fair), margin=0.1)
     holds(judged.change, 1)
     gaps = getattr(score(decisions).gaps, gap)
     np.testing.assert_allclose(judged.change.estimate, gaps[last] - gaps[0], atol=1e-12)
@@ -152,7 +155,9 @@ def _two_groups(value, low, high):
 def test_rows_that_count_alike_are_judged_alike_whatever_they_count(decisions, count, gap):
     weighted = replace(decisions, weights=np.full(len(decisions.labels), float(count)))
     last = len(decisions.predictions) - 1
-    plain, counted = (compare_chosen(one, last, gap) for one in (decisions, weighted))
+    pairs = fixed_pairs(decisions, last, gap)
+    assume(pairs is not None)
+    plain, counted = (compare_chosen(one, last, gap, pairs, Errors(0.025, 0.025)) for one in (decisions, weighted))
     assert plain.verdict is counted.verdict
     for end in ("lower", "upper"):
         np.testing.assert_allclose(getattr(plain.change, end), getattr(counted.change, end), atol=1e-9)
