@@ -326,7 +326,12 @@ def choose(
 
 
 def kept_for_lack_of_disparity(selection: Selection, candidates: Candidates) -> Selection:
-    """Return a choice that keeps the reference, as it has no gap that is shown."""
+    """Return a choice that keeps the reference, as it has no gap that is shown.
+
+    Where every model decides all rows alike, none is chosen: they have no gap for that reason alone.
+    """
+    if selection.outcome == "none":
+        return selection
     rank = None if candidates.incumbent is not None else 1
     return selection.but(rank=rank, outcome="kept", reason="no_disparity", chance=None)
 

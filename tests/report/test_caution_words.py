@@ -233,8 +233,8 @@ REMARKS = {
     ),
     Remark("member_column", "officer", count=40): (
         "'officer' (40 different) looks like persons, firms or officers with several rows each, which a random split "
-        "tears apart, and intervals take for independent; keep rows of one value together with group_column='officer' "
-        "(--group-column officer), which also keeps models from learning from it"
+        "tears apart and intervals take for independent; with group_column='officer' (--group-column officer) rows of "
+        "one value stay together, intervals allow for their likeness, and models do not learn from it"
     ),
 }
 

@@ -44,7 +44,7 @@ def test_a_strip_and_guardrails_are_shown_where_there_are_any():
     cell = GapChange("age", METRIC, True, near(0.2), near(0.1), near(-0.1), 0.95, Verdict.FAIRER)
     check = GuardCheck("accuracy=-0.01", "accuracy", -0.01, None, 0.02, near(0.03), "holds")
     document = audit()
-    document = document.but(selection=document.selection.but(strip=(cell,), guards=(check,), proposal="proposed"))
+    document = document.but(selection=document.selection.but(strip=(cell,), guards=(check,)))
     (gaps,) = section(document, "gaps").blocks
     assert gaps.rows == (
         (

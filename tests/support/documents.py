@@ -21,7 +21,7 @@ from fairenum.document.flip_facts import (
     PriceEffort,
     RangeLevel,
 )
-from fairenum.document.models import Baseline, ChangedRows, Incumbent, Tilt, TiltedRun
+from fairenum.document.models import Baseline, ChangedRows, ComparedPair, Incumbent, Tilt, TiltedRun
 from fairenum.document.research_documents import (
     Bands,
     DrawLine,
@@ -230,6 +230,20 @@ def with_third_group(document: AuditDocument, **changes: object) -> AuditDocumen
     column = document.dataset.sensitive[0]
     groups = (*column.groups, column.groups[0].but(**{"name": "third", **changes}))
     return document.but(dataset=document.dataset.but(sensitive=(column.but(groups=groups),)))
+
+
+def with_pair(
+    document: AuditDocument, verdict: str = "fairer", whole: float = -0.025, other: float = 0.01, judged: str = "open"
+) -> AuditDocument:
+    """Let the claim be about two of three groups; the gap over all groups and that to the third change by so much."""
+    claim, *others = document.selection.strip
+    pairs = [ComparedPair("selection_rate", "> 25", lower) for lower in ("<= 25", "third")]
+    cells = (
+        claim.but(pair=pairs[0], verdict=Verdict(verdict)),
+        cell(METRIC, whole, judged).but(is_claim=False),
+        cell(METRIC, other, "open").but(is_claim=False, pair=pairs[1]),
+    )
+    return chosen(document, strip=(*cells, *others))
 
 
 def with_model(document: AuditDocument, rank: int, **changes: object) -> AuditDocument:
