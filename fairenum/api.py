@@ -333,7 +333,7 @@ class AuditResult(Result):
     def export(self, path: str | Path, rank: int | None = None, *, unconfirmed: bool = False) -> None:
         """Write the pipeline of a model to a skops file.
 
-        A model whose status is "candidate" (see `standing`) is written only with ``unconfirmed=True``. The attribute
+        A model that is not proposed (see `standing`) is written only with ``unconfirmed=True``. The attribute
         ``standing_`` of the pipeline holds the status, ``reading_`` how `score` reads new tables, as JSON text.
 
         Parameters
@@ -343,7 +343,7 @@ class AuditResult(Result):
         rank
             Rank of the model; by default the selected model.
         unconfirmed
-            Whether to write a candidate instead of refusing it.
+            Whether to write a model that is not proposed instead of refusing it.
         """
         from skops.io import dumps
 
@@ -351,23 +351,24 @@ class AuditResult(Result):
 
         rank = self._selected_rank() if rank is None else rank
         pipeline, standing = self.estimator(rank), self.standing(rank)
-        if standing == "candidate" and not unconfirmed:
+        if standing in ("candidate", "not proposed") and not unconfirmed:
             raise NotProposed(rank, self._doubt(rank))
         pipeline.standing_ = standing
         pipeline.reading_ = to_json(model_reading(self._models, rank, standing))
         write_atomically(path, dumps(pipeline))
 
-    def standing(self, rank: int) -> Literal["proposed", "candidate", "model 1"]:
-        """Return the status of the model of a rank: "proposed", "candidate" or "model 1".
+    def standing(self, rank: int) -> Literal["proposed", "candidate", "not proposed", "model 1"]:
+        """Return the status of the model of a rank: "proposed", "candidate", "not proposed" or "model 1".
 
-        Only the selected model can be proposed. Model 1, the best one, has the status "model 1" unless models are
-        compared with the model in use; then it is proposed or a candidate like any other.
+        The selected model has the answer of the audit; all others are candidates. Model 1, the best one, has the status
+        "model 1" unless models are compared with the model in use.
         """
         if self.model(rank).rank == self.document.reference.rank:
             return "model 1"
         selection = self.document.selection
-        is_proposed = rank == selection.rank and selection.answer == "proposed"
-        return "proposed" if is_proposed else "candidate"
+        if rank == selection.rank and selection.answer in ("proposed", "not proposed"):
+            return selection.answer
+        return "candidate"
 
     def _doubt(self, rank: int) -> str:
         """Return the reason why the model of a rank is not proposed."""

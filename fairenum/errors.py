@@ -134,12 +134,12 @@ class EvidenceRefused(ResultError):
 
 
 class NotProposed(ResultError):
-    """A model is only a candidate, so it is not exported without confirmation; `why` is the reason."""
+    """A model is not proposed, so it is not exported without confirmation; `why` is the reason."""
 
     def __init__(self, rank: int, why: str) -> None:
         self.rank, self.why = rank, why
         super().__init__(
-            f"model {rank} is a candidate, not a proposal: {why}; write it all the same with unconfirmed=True "
+            f"model {rank} is not proposed: {why}; write it all the same with unconfirmed=True "
             f"(--rank {rank} --unconfirmed)"
         )
 

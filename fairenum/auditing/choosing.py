@@ -23,7 +23,10 @@ from fairenum.document.choice import (
     Selection,
     reason_for,
 )
+from fairenum.document.consequences import rates_by_group
 from fairenum.document.models import ComparedPair, OwnVerdict
+from fairenum.document.scores import ColumnScores
+from fairenum.document.table_facts import SensitiveColumn
 from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMeasure, Verdict
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts
@@ -531,12 +534,10 @@ def _claimed_in_advance(judged: Selection, last: Selection, candidates: Candidat
     own = candidates.model(judged.rank).own if judged.rank and judged.outcome == "selected" else None
     if own is None or judged.tolerances.metric != config.metric:
         return judged
-    claim = next((cell for cell in judged.strip if cell.is_claim), None)
     strip = tuple(
-        cell.but(change=own.change, confidence=own.confidence, verdict=own.verdict, pair=own.pair)
-        if cell is claim
-        else cell
+        one
         for cell in judged.strip
+        for one in (_claimed(cell, own, candidates, judged.rank or 1) if cell.is_claim else (cell,))
     )
     changes = judged.gap_change and Parts(judged.gap_change.selection, own.change)
     return judged.but(
@@ -548,6 +549,27 @@ def _claimed_in_advance(judged: Selection, last: Selection, candidates: Candidat
         is_in_sight=False,
         claims=last.claims + 1,
     )
+
+
+def _claimed(cell: GapChange, own: OwnVerdict, candidates: Candidates, rank: int) -> Iterator[GapChange]:
+    """Yield the claim about a model alone and, if it is about two groups, the gap over all groups after it."""
+    claim = cell.but(change=own.change, confidence=own.confidence, verdict=own.verdict, pair=own.pair)
+    if own.pair is None:
+        yield claim
+        return
+    table = next(one for one in candidates.sensitive if one.column == cell.column)
+    members = candidates.reference, candidates.model(rank)
+    scores = (member.scores.holdout.by_column[cell.column] for member in members)
+    first, selected = (_between(own.pair, table, one) for one in scores)
+    yield claim.but(first=first, selected=selected)
+    yield cell.but(is_claim=False)
+
+
+def _between(pair: ComparedPair, column: SensitiveColumn, scores: ColumnScores) -> Estimate:
+    """Return the gap between two groups in one rate on the holdout, without an interval."""
+    found = {one.group.name: one.rates for one in rates_by_group(column, scores)}
+    higher, lower = found[pair.higher][pair.rate], found[pair.lower][pair.rate]
+    return Estimate(None if higher is None or lower is None else abs(higher - lower))
 
 
 def choose_again(

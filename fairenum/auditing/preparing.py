@@ -138,23 +138,23 @@ def prepare(
     )
     division = schedule.begun("divide", partial(divided, dataset, config))
     asked, config = config, with_incumbent(config, incumbent, division)
-    if isinstance(schedule.progress, Notes):
-        _note_split(division, config, schedule.progress)
     if isinstance(schedule.progress, Expects):
         schedule.progress.expect(expected(division, config))
     training, tuning = schedule.begun("tune", partial(train_svm, division, config, schedule.progress))
     config = with_slack(model_facts.resolved(config, division, training), division, training, incumbent)
     # done while there is nothing to keep, so that Ctrl-C need not wait for it: a large table takes a while
     table = schedule.begun("tune", partial(model_facts.table_facts, config, division, training))
+    if isinstance(schedule.progress, Notes):
+        schedule.progress.note(_split_note(table, division, config))
     return Prepared(asked, config, division, training, tuning, incumbent, table)
 
 
-def _note_split(division: Division, config: AuditConfig, display: Notes) -> None:
-    """Say how many rows each part of the table has, and which change of the gap the holdout can confirm."""
-    primary = next((one for one in model_facts.sensitive_columns(config, division) if one.is_primary), None)
-    power = confirmable_words(primary, config.against) if primary and not division.is_exploratory else ""
+def _split_note(table: TableFacts, division: Division, config: AuditConfig) -> str:
+    """Return how many rows each part of the table has, and which change of the gap the holdout can confirm."""
+    primary = None if division.is_exploratory else table.primary
+    power = confirmable_words(primary, config.against) if primary else ""
     rows = " / ".join(str(len(part)) for part in (division.train, division.selection, division.holdout))
-    display.note(f"{rows} rows train / select / confirm{f'; {power}' if power else ''}")
+    return f"{rows} rows train / select / confirm{f'; {power}' if power else ''}"
 
 
 def _loaded(

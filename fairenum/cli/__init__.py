@@ -37,7 +37,7 @@ HELP = """Audit the fairness of the near-optimal support vector machines of a ta
 \b
 Exit codes:
   0  done, and every --fail-on rule holds
-  1  a rule is violated, or evidence is not verified
+  1  a rule is violated, an alarm or a widened gap was to fail, or evidence is not verified
   2  bad usage, bad data or bad configuration
   3  inconclusive: the data leave a rule open, or a model for --export is not proposed
   4  interrupted, with a partial result saved

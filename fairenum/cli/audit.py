@@ -102,7 +102,7 @@ def audit(
     config = AuditConfig().but(**options)
     budget = Budget.of_process(config.max_seconds)
     budget.afterwards = {} if flipping is None else AFTERWARDS
-    with shown_progress(delivery.quiet, budget) as progress:
+    with shown_progress(delivery.quiet, budget, has_notes=True) as progress:
         result = run_audit(data, label, favourable, sensitive or None, config=config, progress=progress, budget=budget)
     document, failure = result.document, None
     if flipping is not None and not result.is_partial:

@@ -201,7 +201,7 @@ class Delivery:
         run, data = ((saved or self.json or "RUN"), first) if is_fresh else (first, others[0])
         options = ("--rank", str(error.rank), "--unconfirmed", "--data", data, "--export", str(self.export))
         command = shlex.join(("fairenum", "select", run.removesuffix(EARLIER), *options))
-        return f"model not written: model {error.rank} is a candidate, not a proposal: {error.why}; {command} writes it"
+        return f"model not written: model {error.rank} is not proposed: {error.why}; {command} writes it"
 
     def _flips(self, document: AnyDocument) -> Files:
         """Write the CSV file --flips-table: rows that the selected model and its reference decide differently."""

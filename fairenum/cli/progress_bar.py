@@ -63,13 +63,17 @@ class Shown:
             cut = SHORTER if limit is None else f"the limit of {limit:g} s cuts it" if limit < estimate.seconds else ""
             self._say(f"this will take about {expected(estimate)}{f'; {cut}' if cut else ''}")
 
-    def note(self, text: str) -> None:
-        """Print a sentence for the user."""
-        self._say(text)
-
     def close(self) -> None:
         """Cancel the message about a long wait if it was not printed yet."""
         self._patience.cancel()
+
+
+class ShownWithNotes(Shown):
+    """A progress callback that also prints what is known before the search."""
+
+    def note(self, text: str) -> None:
+        """Print a sentence for the user."""
+        self._say(text)
 
 
 def expected(estimate: Forecast) -> str:
@@ -84,13 +88,16 @@ def expected(estimate: Forecast) -> str:
 
 
 @contextmanager
-def shown_progress(quiet: bool, budget: Budget | None = None) -> Iterator[Progress]:
-    """Yield a function that shows progress; with a budget, Ctrl-C also prints that the run is ending."""
+def shown_progress(quiet: bool, budget: Budget | None = None, *, has_notes: bool = False) -> Iterator[Progress]:
+    """Yield a function that shows progress; with a budget, Ctrl-C also prints that the run is ending.
+
+    `has_notes` tells whether to print what is known before the search.
+    """
     if quiet:
         yield silent
         return
     with _bar() as (show, say):
-        shown = Shown(show, say, budget)
+        shown = (ShownWithNotes if has_notes else Shown)(show, say, budget)
         if budget:
             budget.heard = partial(say, ENDING)
         try:

@@ -63,7 +63,7 @@ def _tolerance(name: str, **settings: str) -> Added[Any]:
 @output("--output", metavar="DIR|PATH", help="Save the new choice as a run of its own.")
 @output("--export", metavar="PATH", help="Write the selected model, if it is proposed, as a skops file.")
 @click.option(
-    "--unconfirmed", is_flag=True, panel="Output", help="Export the model of --rank though it is a candidate."
+    "--unconfirmed", is_flag=True, panel="Output", help="Export the model of --rank though it is not proposed."
 )
 @click.option("--data", panel="Output", shell_complete=complete_data, help="Data of RUN, for --export.")
 @audit_output_options
@@ -81,9 +81,8 @@ def select(run: str, data: str | None, unconfirmed: bool, **options: object) -> 
     if data is not None:
         result = _revived(result.document, data, delivery.quiet)
     # an unchanged selection was made without a look at the holdout, and stays confirmatory
-    is_kept = result.document.selection.answer is not None and all(
-        value in (None, (), False) for value in options.values()
-    )
+    is_unasked = all(value is None or value is False or value == () for value in options.values())
+    is_kept = result.document.selection.answer is not None and is_unasked
     chosen = result if is_kept else choose(result, **options)  # type: ignore[arg-type]  # click has converted them
     return delivery.deliver(chosen.document, export=partial(chosen.export, unconfirmed=unconfirmed))
 

@@ -41,6 +41,8 @@ from fairenum.document.consequences import (
     other_model,
     reversals,
     selection_moved,
+    strip_of,
+    whole_of,
     wider,
 )
 from fairenum.document.feature_facts import NEARLY_ALL, Screening, SingleFeature
@@ -66,6 +68,8 @@ from fairenum.document.words import (
     TABLE_WIDTH,
     bounded_gap,
     decisions_title,
+    every_group,
+    groups_between,
     guard_name,
     most_and_least_affected,
     performance_of,
@@ -416,6 +420,28 @@ def _not_confirmed(document: AuditDocument, _caution: Caution) -> str:
     return f"the selected model looks fairer on the rows it was selected by, but {found}"
 
 
+def _open_whole(document: AuditDocument) -> GapChange | None:
+    """Return the gap over all groups that is neither shown smaller nor larger, if that of the claim's pair is shown."""
+    claim = claim_of(document)
+    if claim is None or claim.pair is None or claim.verdict is not Verdict.FAIRER:
+        return None
+    whole = whole_of(claim, strip_of(document))
+    return whole if whole and whole.verdict not in (Verdict.FAIRER, Verdict.LESS_FAIR) else None
+
+
+@audited("others_open", about=primary_column, when=lambda document, _: _open_whole(document) is not None)
+def _others_open(document: AuditDocument, caution: Caution) -> str:
+    claim, whole = claim_of(document), _open_whole(document)
+    if claim is None or whole is None:
+        return ""
+    is_of_two = sum(group.is_compared for group in column_named(document, claim.column).groups) == 2
+    what = "they are now farther apart in the other rate" if is_of_two else "another group is now worst off"
+    return (
+        f"{caution.column}: the {GAP_NAMES[claim.metric]} gap{groups_between(claim, ())} is shown to be smaller, that "
+        f"over {every_group(claim.metric)} is not ({_moved(whole)}): whether {what} is open"
+    )
+
+
 @audited("broken_guard", when=lambda document, _: bool(other_model(document) and broken_guards(document)))
 def _broken_guard(document: AuditDocument, _caution: Caution) -> str:
     broken = broken_guards(document)
@@ -432,16 +458,19 @@ def _wider_gap(document: AuditDocument, caution: Caution) -> str:
     cells = wider(document, caution.column)
     proven = [cell for cell in cells if cell.verdict is Verdict.LESS_FAIR]
     doubtful = [cell for cell in cells if cell not in proven]
-    parts = [f"{verb} wider in {_gaps(some)}" for verb, some in (("is", proven), ("looks", doubtful)) if some]
+    every = strip_of(document)
+    parts = [f"{verb} wider in {_gaps(some, every)}" for verb, some in (("is", proven), ("looks", doubtful)) if some]
     found = "; it ".join(parts)
     models = f"from {reference_name(document)} to model {document.selection.rank}"
     return f"{caution.column}: {models} the gap on the holdout {found}"
 
 
-def _gaps(cells: Sequence[GapChange]) -> str:
-    return sentence_list(
-        f"{GAP_NAMES[cell.metric]} ({share(cell.first.value)} to {share(cell.selected.value)})" for cell in cells
-    )
+def _gaps(cells: Sequence[GapChange], every: Sequence[GapChange]) -> str:
+    return sentence_list(f"{GAP_NAMES[cell.metric]}{groups_between(cell, every)} ({_moved(cell)})" for cell in cells)
+
+
+def _moved(cell: GapChange) -> str:
+    return f"{share(cell.first.value)} to {share(cell.selected.value)}"
 
 
 @audited(
@@ -751,11 +780,9 @@ def _straddling(document: AuditDocument, caution: Caution) -> str:
     when=lambda document, _: 0 < document.dataset.origin.members < document.dataset.rows,
 )
 def _related_rows(document: AuditDocument, caution: Caution) -> str:
-    origin = document.dataset.origin
-    return (
-        f"{caution.column}: {document.dataset.rows} rows share {origin.members} values; intervals and verdicts treat "
-        "rows as independent; where rows of one value resemble each other, intervals are too narrow"
-    )
+    shares = f"{caution.column}: {document.dataset.rows} rows share {document.dataset.origin.members} values"
+    but = "; those of the shares of people whose decision can flip do not" if document.ambiguity else ""
+    return f"{shares}; intervals and verdicts allow for rows of one value that resemble each other{but}"
 
 
 def _weights(document: AuditDocument) -> list[Subject]:

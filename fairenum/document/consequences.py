@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,6 +38,11 @@ class GroupRates:
 def rates_of(document: AuditDocument, rank: int, column: SensitiveColumn) -> tuple[GroupRates, ...]:
     """Return the rates of every group of a column under one model on the holdout."""
     counts = document.member(rank).scores.holdout.by_column[column.column]
+    return rates_by_group(column, counts)
+
+
+def rates_by_group(column: SensitiveColumn, counts: ColumnScores) -> tuple[GroupRates, ...]:
+    """Return the rates of every group of a column on the holdout, given what a model selects there."""
     return tuple(_rates(group, code, counts) for code, group in enumerate(column.groups))
 
 
@@ -150,6 +155,13 @@ def claim_of(document: AuditDocument) -> GapChange | None:
     return next((cell for cell in strip_of(document) if cell.is_claim), None)
 
 
+def whole_of(pair: GapChange, cells: Iterable[GapChange]) -> GapChange | None:
+    """Return the change of the same gap over all groups, if the strip also has it between two groups."""
+    same = [cell for cell in cells if (cell.column, cell.metric) == (pair.column, pair.metric)]
+    whole = next((cell for cell in same if cell.pair is None), None)
+    return whole if any(cell.pair for cell in same) else None
+
+
 def less_fair(document: AuditDocument) -> list[GapChange]:
     """Return the changes of gaps that the holdout shows to be wider, except the gap that the model was selected by."""
     return [cell for cell in strip_of(document) if not cell.is_claim and cell.verdict is Verdict.LESS_FAIR]
@@ -220,8 +232,8 @@ def reversals(document: AuditDocument, column: str | None = None) -> Iterator[Re
     """
     for cell in strip_of(document):
         rate, *others = GAP_RATES[cell.metric]
-        if column not in (None, cell.column) or others:
-            continue  # rates that are compared together have gaps of their own
+        if column not in (None, cell.column) or others or cell.pair:
+            continue  # rates that are compared together have gaps of their own, and pairs the gap over all groups
         small = {group.name for group in column_named(document, cell.column).groups if group.is_small}
         if found := _reversed([move for move in _moves(document, cell.column, rate) if move[0] not in small]):
             (behind, low), (ahead, high) = found

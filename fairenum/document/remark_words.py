@@ -32,8 +32,9 @@ SENTENCES: Mapping[RemarkKind, str] = {
     "an order with {categories}",
     "missing_marks": "texts among numbers were read as missing: {marked}; if they mean a number, such as 0, write it; "
     "if they are values of their own, read the column as texts with {categories}",
-    "member_column": "{different} {members} with several rows each, which a random split tears apart, and intervals "
-    "take for independent; keep rows of one value together with {group}, which also keeps models from learning from it",
+    "member_column": "{different} {members} with several rows each, which a random split tears apart and intervals "
+    "take for independent; with {group} rows of one value stay together, intervals allow for their likeness, and "
+    "models do not learn from it",
 }
 
 

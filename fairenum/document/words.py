@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import GuardCheck, RateDifference
-from fairenum.document.consequences import Reversal
+from fairenum.document.choice import GapChange, GuardCheck, RateDifference
+from fairenum.document.consequences import Reversal, whole_of
 from fairenum.document.flip_facts import BoundedShare, FlippedColumn
 from fairenum.document.header import OptionalStage
 from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import METRICS
 from fairenum.document.research_documents import Case
 from fairenum.document.terms import (
+    GAP_RATES,
     RATES,
     Basis,
     ClaimVerdict,
+    Gap,
     GrowthAxis,
     ListingEnd,
     Measure,
@@ -240,6 +242,22 @@ def guarded_measure(subject: str) -> str:
 def guarded_value(check: GuardCheck, value: float | None) -> str:
     """Return the text of a value that a guardrail limits, with a plus or minus sign if it is a change."""
     return signed(value) if check.is_change else share(value)
+
+
+def groups_between(cell: GapChange, cells: Sequence[GapChange]) -> str:
+    """Return a phrase on the groups that a gap is between: two of them, or all where the strip also has a pair.
+
+    It starts with a blank; it is empty where the gap in this column is named only once.
+    """
+    if pair := cell.pair:
+        rate = f" in {RATES[pair.rate].name}" if len(GAP_RATES[cell.metric]) > 1 else ""
+        return f" between {short(pair.higher)} and {short(pair.lower)}{rate}"
+    return f" over {every_group(cell.metric)}" if whole_of(cell, cells) is cell else ""
+
+
+def every_group(metric: Gap) -> str:
+    """Return what a gap is over if it is not between two groups in one rate."""
+    return "all groups and rates" if len(GAP_RATES[metric]) > 1 else "all groups"
 
 
 def reversal(found: Reversal) -> str:

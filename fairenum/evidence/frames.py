@@ -121,6 +121,7 @@ def _group_column(column: str) -> str:
 
 
 STRIP = ("column", "metric", "is_claim")
+PAIR = ("higher", "lower", "rate")
 JUDGED = ("confidence", "verdict", "is_coarse")
 GUARD = ("guard", "subject", "low", "high", "selection")
 LEFT_OUT = ("row", "copies", "of", "label")
@@ -129,7 +130,8 @@ CLUSTER = ("label", "group", "records", "share", "share_of_training")
 
 def _strip(document: AuditDocument) -> Rows:
     for cell in strip_of(document):
-        row = _cells(cell, STRIP) | {"reference_rank": document.reference.rank}
+        pair = dict.fromkeys(PAIR) if cell.pair is None else _cells(cell.pair, PAIR)
+        row = _cells(cell, STRIP) | pair | {"reference_rank": document.reference.rank}
         row |= _limits(cell.first, "reference") | _limits(cell.selected, "selected") | _limits(cell.change, "change")
         yield row | _cells(cell, JUDGED)
 
@@ -431,7 +433,7 @@ SHEETS = {
     ),
     "ambiguity_curve": Sheet(("eps", "column", "group", *BOUNDED), _curve),
     "flip_prices": Sheet(("row", "decision", "low", "high"), _prices, _group_columns),
-    "strip": Sheet((*STRIP, "reference_rank", *_three("reference", "selected", "change"), *JUDGED), _strip),
+    "strip": Sheet((*STRIP, *PAIR, "reference_rank", *_three("reference", "selected", "change"), *JUDGED), _strip),
     "guards": Sheet((*GUARD, *_three("holdout"), "status"), _guards),
     "left_out": Sheet(("rank", *LEFT_OUT), _left_out),
     "examples": Sheet(("row", "label", "feature", "value"), _examples),

@@ -23,6 +23,7 @@ from fairenum.document.words import (
     LONGEST,
     TABLE_WIDTH,
     VALUE_WIDTH,
+    groups_between,
     model_heading,
     model_name,
     model_title,
@@ -162,7 +163,7 @@ def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
     claim = claim_of(document)
     if flips == 0 or claim is None:
         return f"It decides all {rows} of the holdout as {reference_name(document)} does."
-    change = f"the gap changes by {estimate(claim.change, signed)}, {how_judged(document)}."
+    change = f"the gap{groups_between(claim, ())} changes by {estimate(claim.change, signed)}, {how_judged(document)}."
     if flips is None:
         return f"Against {reference_name(document)} {change}"
     return f"It decides {flips} of {rows} of the holdout differently; {change}"

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GuardCheck
-from fairenum.document.consequences import other_model
+from fairenum.document.consequences import claim_of, other_model, strip_of, whole_of
 from fairenum.document.models import AuditedModel
 from fairenum.document.split_power import spelled_sizes, stronger_split
-from fairenum.document.terms import Reason
+from fairenum.document.terms import Reason, Verdict
 from fairenum.document.words import (
     IN_USE,
+    groups_between,
     guard_name,
     performance_of,
     rates_apart,
@@ -28,7 +29,8 @@ LEFT_OUT = (
 )
 TILTED = "It leaves nothing out; it was found by putting a price on the difference between group means."
 PROPOSED = (
-    "Proposed: the holdout shows that the gap is smaller and that no more {measure} is lost than {drop}; {guards}."
+    "Proposed: the holdout shows that the gap{groups} is smaller and that no more {measure} is lost than {drop}; "
+    "{guards}."
 )
 OTHER_LIMITS = (
     "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
@@ -108,9 +110,16 @@ def _smaller_gap(document: AuditDocument, chosen: AuditedModel) -> str:
         least = f"model {chosen.rank}, the only one within the tolerances, has the smaller"
     return (
         f"{least} {metric.replace('_', ' ')} on the selection split: {there[0]} against {there[1]} of "
-        f"{reference_name(document)}{constant}; on the holdout {here[0]} against {here[1]}, {selection.verdict}, at "
+        f"{reference_name(document)}{constant}; on the holdout {here[0]} against {here[1]}, {_verdict(document)}, at "
         f"{at} of {performance[0]} against {performance[1]}"
     )
+
+
+def _verdict(document: AuditDocument) -> Verdict | None:
+    """Return the verdict on the gap over all groups by which models are selected."""
+    claim = claim_of(document)
+    whole = whole_of(claim, strip_of(document)) if claim else None
+    return whole.verdict if whole else document.selection.verdict
 
 
 def with_article(noun: str) -> str:
@@ -140,7 +149,9 @@ def proposal_status(document: AuditDocument) -> str:
     match answer_of(document):
         case "proposed":
             drop = f"{document.selection.tolerances.max_performance_drop:g}"
-            return PROPOSED.format(measure=performance_of(document), drop=drop, guards=_guards_kept(document))
+            claim, guards = claim_of(document), _guards_kept(document)
+            groups = groups_between(claim, ()) if claim else ""
+            return PROPOSED.format(groups=groups, measure=performance_of(document), drop=drop, guards=guards)
         case "candidate":
             return f"A candidate, not a proposal: {why_not(document)}."
         case "not proposed" | "no disparity":

@@ -25,6 +25,7 @@ from fairenum.document.terms import Answer, AnswerReason, PerformanceName, Verdi
 from fairenum.document.words import (
     GAP_NAMES,
     IN_USE,
+    groups_between,
     guard_name,
     performance_of,
     rates_apart,
@@ -194,8 +195,7 @@ def _narrowed(claim: GapChange) -> str:
 
 def claimed_gap(claim: GapChange) -> str:
     """Return the gap of a claim in words, with the two groups that it is between if there are others."""
-    between = f" between {short(claim.pair.higher)} and {short(claim.pair.lower)}" if claim.pair else ""
-    return f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}{between}"
+    return f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}{groups_between(claim, ())}"
 
 
 def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
@@ -260,14 +260,13 @@ def _nearly_all_or_none(moved: Moved) -> str:
 
 def _gaps(document: AuditDocument, cells: Sequence[GapChange]) -> str:
     """Return a list of gaps in words, with numbers for the first and for those that reverse the order of groups."""
-    turned = {(one.cell.column, one.cell.metric) for one in reversals(document)}
+    turned, every = [one.cell for one in reversals(document)], strip_of(document)
     names = []
     for place, cell in enumerate(cells[:NAMED]):
         column = "" if cell.column == document.selection.column else f" by {short(cell.column)}"
-        order = ", in the reverse order" if (cell.column, cell.metric) in turned else ""
-        names.append(
-            f"{GAP_NAMES[cell.metric]}{column}" + (f" ({_numbers(cell)}{order})" if not place or order else "")
-        )
+        order = ", in the reverse order" if cell in turned else ""
+        name = f"{GAP_NAMES[cell.metric]}{column}{groups_between(cell, every)}"
+        names.append(f"{name} ({_numbers(cell)}{order})" if not place or order else name)
     hidden = len(cells) - NAMED
     return sentence_list([*names, *([f"{hidden} more"] if hidden > 0 else [])])
 

@@ -166,7 +166,7 @@ def _gaps(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:
         yield Paragraph(groups_section.NO_GROUPS)
         return
     columns: tuple[Column[GapChange], ...] = (
-        Column("column", "column", lambda cell: shortened(cell.column, GROUP_WIDTH), is_word=True),
+        Column("column", "column", lambda cell: strip_section.compared_by(cell, cells), is_word=True),
         Column("gap", "gap", strip_section.gap_name, is_word=True),
         Column("model", f"model {model.rank}", lambda cell: estimate(cell.selected)),
         Column("reference", reference_title(document), lambda cell: estimate(cell.first)),

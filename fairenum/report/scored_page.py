@@ -84,8 +84,8 @@ def _gap(column: ColumnMeasures) -> str:
 
 
 def _warnings(scored: ScoredTable) -> Iterator[str]:
-    if scored.standing == "candidate":
-        yield "the audit did not propose this model: it is a candidate, exported all the same"
+    if scored.standing in ("candidate", "not proposed"):
+        yield "the audit did not propose this model; it was exported all the same"
     yield from _named(
         scored,
         "values that no training row has, so that they count as none or as rare ones",

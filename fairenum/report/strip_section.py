@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GapChange, GuardCheck
-from fairenum.document.consequences import GroupRates, rates_of, reversals, strip_of
+from fairenum.document.consequences import GroupRates, rates_of, reversals, strip_of, whole_of
 from fairenum.document.metric_registry import BASE_RATE, METRICS, ComparedRate
 from fairenum.document.scores import GroupRow
 from fairenum.document.table_facts import SensitiveColumn
-from fairenum.document.terms import RATES, Gap, Verdict
+from fairenum.document.terms import GAP_RATES, RATES, Gap, Verdict
 from fairenum.document.value import Estimate
 from fairenum.document.words import (
     GAP_NAMES,
@@ -20,6 +20,8 @@ from fairenum.document.words import (
     TABLE_WIDTH,
     TITLE_WIDTH,
     VERDICTS,
+    every_group,
+    groups_between,
     guarded_measure,
     guarded_value,
     model_cell,
@@ -27,6 +29,7 @@ from fairenum.document.words import (
     model_name,
     reference_name,
     reversal,
+    short,
 )
 from fairenum.render.page import Column, Section, Strip, Table
 from fairenum.render.svg import Arrow
@@ -37,6 +40,9 @@ from fairenum.runtime.formatting import UNDEFINED, estimate, sentence_list, shar
 FEW = "°"
 MOST_IN_CELL = 2  # models whose rates fit into one cell
 SELECTED_BY = "*: the gap that models are selected by"
+CLAIMED = "*: the claim, about the two groups farthest apart on the selection split"
+CONTROLLED = "*: the claim, about {control} and the group farthest from it on the selection split"
+OTHERS = "other pairs: {control} and each other group"
 STATUS = "broken: all of the interval lies beyond the limit; holds: all of it within; beyond: measured so, not proven"
 GRID = "; ".join(["base: share of favourable labels", *(metric.legend for metric in METRICS if metric.legend)])
 
@@ -46,9 +52,21 @@ def gap_name(cell: GapChange) -> str:
     return f"{'*' if cell.is_claim else ''}{GAP_NAMES[cell.metric]}{FEW if cell.is_coarse else ''}"
 
 
+def compared_by(cell: GapChange, cells: Sequence[GapChange]) -> str:
+    """Return the sensitive column of a gap and, where the strip has it between two groups, too, which groups it has.
+
+    Two groups have the rate with them if the gap compares several.
+    """
+    name, pair, rates = shortened(cell.column, TITLE_WIDTH), cell.pair, GAP_RATES[cell.metric]
+    if pair is None:
+        return f"{name}: {every_group(cell.metric)}" if whole_of(cell, cells) is cell else name
+    rate = f" ({RATES[pair.rate].short})" if len(rates) > 1 else ""
+    return f"{name}: {short(pair.higher)}, {short(pair.lower)}{rate}"
+
+
 def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]:
     """Yield notes that explain the verdicts and limits in the table of changed gaps."""
-    yield f"{SELECTED_BY}; change: {_levels(cells)}, {how_judged(document)}"
+    yield "; ".join([*_marks(document, cells), f"change: {_levels(cells)}, {how_judged(document)}"])
     found = {cell.verdict for cell in cells}
     margin = f"{document.config.same_within:g}"
     words = {
@@ -60,6 +78,19 @@ def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]
     yield "; ".join(text for verdict, text in words.items() if verdict in found) or "nothing can be compared"
     if any(cell.is_coarse for cell in cells):
         yield f"{FEW}: fewer than {document.config.min_group_size} rows of a group stand behind it, so it is left open"
+
+
+def _marks(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]:
+    """Yield what the first row of the strip is about and, if that is a pair of groups, what the rows after it are."""
+    (claim, *others), control = cells, document.config.control
+    if claim.pair is None:
+        yield SELECTED_BY
+        return
+    is_named = control in (claim.pair.higher, claim.pair.lower)
+    yield CONTROLLED.format(control=short(str(control))) if is_named else CLAIMED
+    yield f"{every_group(claim.metric)}: the largest difference of any two, by which models are selected"
+    if any(cell.pair for cell in others):
+        yield OTHERS.format(control=short(str(control) if is_named else claim.pair.higher))
 
 
 def _levels(cells: Sequence[GapChange]) -> str:
@@ -101,13 +132,13 @@ def strip(document: AuditDocument) -> Strip | None:
         marked=0 if cells[0].is_claim else None,
         notes=legend(document, cells),
     )
-    return Strip(table, tuple(map(_arrow, cells)))
+    return Strip(table, tuple(_arrow(cell, cells) for cell in cells))
 
 
 def _change_columns(document: AuditDocument) -> tuple[Column[GapChange], ...]:
     return (
         Column("gap", "gap", gap_name, is_word=True),
-        Column("column", "by", lambda cell: shortened(cell.column, TITLE_WIDTH), is_word=True),
+        Column("column", "by", lambda cell: compared_by(cell, strip_of(document)), is_word=True),
         Column("first", model_heading(document.reference.rank), lambda cell: share(cell.first.value)),
         Column("second", f"model {document.selection.rank}", lambda cell: share(cell.selected.value)),
         Column("change", "change", lambda cell: estimate(cell.change, signed)),
@@ -115,9 +146,10 @@ def _change_columns(document: AuditDocument) -> tuple[Column[GapChange], ...]:
     )
 
 
-def _arrow(cell: GapChange) -> Arrow:
+def _arrow(cell: GapChange, cells: Sequence[GapChange]) -> Arrow:
     start, change, end = cell.first.value, cell.change, cell.selected.value
-    name = f"{GAP_NAMES[cell.metric]} by {shortened(cell.column, TITLE_WIDTH)}: {share(start)} to {share(end)}"
+    by = f"{shortened(cell.column, TITLE_WIDTH)}{groups_between(cell, cells)}"
+    name = f"{GAP_NAMES[cell.metric]} by {by}: {share(start)} to {share(end)}"
     low, high = (None if start is None or limit is None else start + limit for limit in (change.low, change.high))
     return Arrow(
         start,

@@ -238,7 +238,7 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
     claimed = [column for columns in roles.named.values() for column in columns]
     for column in claimed:
         if claimed.count(column) > 1:
-            raise ColumnConflict(f"column {column!r} is named twice among {', '.join(roles.named)}; give it one role")
+            raise ColumnConflict(f"column {column!r} is named twice, as {_roles_of(column, roles)}; give it one role")
     if not roles.decisions and roles.score is None:
         raise ColumnMissing(
             "there is nothing to measure yet; name a column of decisions with decision=... (--decision COLUMN), or of "

@@ -58,7 +58,7 @@ def test_options_reach_the_configuration(fairenum, loans):
             "max_performance_drop": 0.03,
         },
         **{"metric": "equal_opportunity_difference", "seed": 3, "sizes": (150, 70, 80), "confidence": 0.9},
-        **{"reference": "> 0", "max_seconds": 60.0, "max_nodes": None, "replications": 20, "min_group_size": 5},
+        **{"control": "> 0", "max_seconds": 60.0, "max_nodes": None, "replications": 20, "min_group_size": 5},
         **{"prices": False, "price_rows": 7, "range": False, "explanation": False},
     }
     assert {name: document.config.options[name] for name in expected} == expected

@@ -42,7 +42,7 @@ LONG = "9" * 30
         ("--seed", "7" * 5000, "is not a valid integer"),
         ("--C", "1e-300", "'C' must be a positive number, 1e-09 to 1e+09, or auto, not 1e-300"),
         ("--gamma", "1e-300", "'gamma' must be a positive number, 1e-30 to 1e+30, scale or auto, not 1e-300"),
-        ("--eps", "nan", "'eps' must be a number of at least 0 and at most 1, not nan"),
+        ("--eps", "nan", "'eps' must be a number of at least 0 and at most 1 or auto, not nan"),
         ("--coef0", "inf", "'coef0' must be a number of at least 0 and at most 1e+06, not inf"),
         ("--degree", "21", "'degree' must be a whole number of at least 1 and at most 20, not 21"),
         ("--time-limit", "1e10", "'max_seconds' must be a number above 0 and at most 1e+09"),

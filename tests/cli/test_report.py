@@ -180,8 +180,15 @@ def secret(document):
     return document.but(examples=examples, models=tuple(models))
 
 
-def test_redacted_files_hold_nothing_of_single_rows(fairenum, saved_run, folder):
-    document = secret(load(saved_run))
+@pytest.fixture
+def chosen_run(fairenum, saved_run):
+    """An audit in which a model that leaves rows out takes the place of model 1."""
+    assert fairenum("select", str(saved_run), "--rank", "2", "--output", "chosen.json", "--quiet").code == 0
+    return "chosen.json"
+
+
+def test_redacted_files_hold_nothing_of_single_rows(fairenum, chosen_run, folder):
+    document = secret(load(chosen_run))
     assert any(model.left_out for model in document.models)
     save(document, "whole.json")
     assert fairenum("report", "whole.json", "--html", "whole.html", "--quiet").code == 0
@@ -232,9 +239,9 @@ def test_runs_of_the_gallery_are_compared(fairenum):
     assert fairenum("report", *names, "--markdown", "-").out.startswith("# Fairness audits of adult, compas and german")
 
 
-def test_compared_runs_are_redacted_together(fairenum, saved_run, folder):
-    save(secret(load(saved_run)), "a.json")
-    save(secret(load(saved_run)), "b.json")
+def test_compared_runs_are_redacted_together(fairenum, chosen_run, folder):
+    save(secret(load(chosen_run)), "a.json")
+    save(secret(load(chosen_run)), "b.json")
     assert "secret" in fairenum("report", "a.json", "b.json", "--html", "-").out
     redacted = fairenum("report", "a.json", "b.json", "--html", "-", "--redact")
     assert redacted.code == 0

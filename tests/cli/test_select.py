@@ -33,6 +33,30 @@ def test_other_tolerances_are_used_and_the_run_is_left_alone(fairenum, saved_run
     assert saved_run.read_bytes() == before
 
 
+@pytest.mark.parametrize(("option", "name"), [("--eps", "eps"), ("--max-performance-drop", "max_performance_drop")])
+def test_a_tolerance_of_0_is_one(fairenum, saved_run, option, name):
+    document = load(saved_run)
+    answered = document.but(selection=document.selection.but(answer="not proposed", reasons=("nothing_fairer",)))
+    save(answered, "run.json")
+    ended = fairenum("select", "run.json", option, "0", "--json", "-")
+    assert ended.code == 0, ended.err
+    assert getattr(parse(ended.out.encode(), "run").selection.tolerances, name) == 0.0
+
+
+def test_a_choice_fixed_in_advance_is_one_claim_more_judged_alone(fairenum, saved_run):
+    def chosen(*given):
+        ended = fairenum("select", str(saved_run), "--rank", "4", *given, "--json", "-")
+        assert ended.code == 0, ended.err
+        return parse(ended.out.encode(), "run").selection
+
+    own = load(saved_run).models[3].own
+    together, alone = chosen(), chosen("--in-advance")
+    assert (together.is_in_sight, together.claims) == (True, 1)
+    assert (alone.is_in_sight, alone.claims) == (False, 2)
+    assert (alone.verdict, alone.gap_change.holdout) == (own.verdict, own.change)
+    assert (alone.performance_floor, alone.performance_ceiling) == (own.performance.low, own.performance.high)
+
+
 @pytest.mark.parametrize("rank", [1, 2, 6])
 def test_any_model_may_be_taken_by_its_rank(fairenum, saved_run, folder, rank):
     ended = fairenum("select", str(saved_run), "--rank", str(rank), "--output", "again.json")
@@ -47,7 +71,7 @@ def test_any_model_may_be_taken_by_its_rank(fairenum, saved_run, folder, rank):
 def test_a_model_is_exported_with_the_data_at_hand(fairenum, saved_run, folder):
     data = str(saved_run.with_name("loans.csv"))
     document = load(saved_run)
-    save(document.but(selection=document.selection.but(rank=4, outcome="selected", proposal="proposed")), "run.json")
+    save(document.but(selection=document.selection.but(rank=4, outcome="selected", answer="proposed")), "run.json")
     ended = fairenum("select", "run.json", "--export", "m.skops", "--data", data)
     assert ended.code == 0
     assert "model: m.skops\n" in ended.out
@@ -60,7 +84,7 @@ def test_a_candidate_is_withheld_unless_it_is_named(fairenum, saved_run, folder)
     ended = fairenum("select", str(saved_run), "--rank", "4", "--export", "m.skops", "--data", data, "--json", "r.json")
     assert ended.code == 3
     assert list(folder.iterdir()) == [folder / "r.json"]
-    assert ended.err.startswith("model not written: model 4 is a candidate, not a proposal: ")
+    assert ended.err.startswith("model not written: model 4 is not proposed: ")
     command = ended.err.rpartition("; ")[2].removesuffix(" writes it\n")
     assert shlex.split(command)[3:] == ["--rank", "4", "--unconfirmed", "--data", data, "--export", "m.skops"]
     assert fairenum(*shlex.split(command)[1:], "--quiet").code == 0
@@ -88,7 +112,7 @@ def test_the_model_that_was_asked_for_is_exported(fairenum, saved_run, folder):
     data, rank = str(saved_run.with_name("loans.csv")), 4
     ended = fairenum("select", str(saved_run), "--rank", str(rank), *EXPORT, "--data", data, "--quiet")
     assert ended.code == 0, ended.err
-    fresh = audit(data, "approved", "yes", "sex", k=6, replications=50, search="exact")
+    fresh = audit(data, "approved", "yes", "sex", k=6, replications=50, search="exact", sizes=(0.6, 0.2, 0.2))
     table = pd.read_csv(data)
     expected = fresh.estimator(rank).decision_function(table)
     assert exported(folder).decision_function(table).tolist() == expected.tolist()

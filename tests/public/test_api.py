@@ -75,7 +75,7 @@ def test_no_selection_is_no_export(result, tmp_path):
     unselected = AuditResult(result.document.but(selection=nothing), result.live)
     with pytest.raises(ResultError, match="no model was selected: no model within the tolerances decides anything"):
         unselected.export(tmp_path / "model.skops")
-    with pytest.raises(NotProposed, match="model 2 is a candidate, not a proposal: it was not selected; write it all"):
+    with pytest.raises(NotProposed, match="model 2 is not proposed: it was not selected; write it all"):
         unselected.export(tmp_path / "model.skops", 2)
     unselected.export(tmp_path / "model.skops", 2, unconfirmed=True)
     assert os.listdir(tmp_path) == ["model.skops"]

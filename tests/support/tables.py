@@ -13,6 +13,7 @@ import pandas as pd
 # Few models and replications: such tests are about the program, not about the numbers.
 OPTIONS = ["--label", "approved", "--favourable", "yes", "--sensitive", "sex", "-k", "6", "--replications", "50"]
 OPTIONS += ["--search", "exact"]
+# what an audit of `write_loans` says on stderr before it lists models
 
 
 def write_loans(path: Path, rows: int = 400, gap: float = 1.0) -> Path:
