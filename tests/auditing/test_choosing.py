@@ -74,14 +74,14 @@ def test_a_rank_that_no_model_has_is_refused(exact, rank):
 
 def test_constant_models_are_never_chosen_by_the_rule(exact):
     constant = [model.but(is_constant=True) for model in exact.models]
-    selection = choose(Candidates(tuple(constant)), "sex", Tolerances())
+    selection = choose(Candidates(tuple(constant)), "sex", Tolerances(), 0.95)
     assert (selection.rank, selection.outcome, selection.reason) == (None, "none", "all_constant")
-    assert choose(Candidates(tuple(constant)), None, Tolerances()).reason == "all_constant"
-    assert choose(Candidates(tuple(constant)), "sex", Tolerances(), rank=2).rank == 2
+    assert choose(Candidates(tuple(constant)), None, Tolerances(), 0.95).reason == "all_constant"
+    assert choose(Candidates(tuple(constant)), "sex", Tolerances(), 0.95, rank=2).rank == 2
 
 
 def test_without_groups_model_1_is_kept(exact):
-    selection = choose(Candidates(exact.models), None, Tolerances())
+    selection = choose(Candidates(exact.models), None, Tolerances(), 0.95)
     assert (selection.rank, selection.outcome, selection.reason) == (1, "kept", "no_sensitive_column")
 
 
@@ -93,14 +93,14 @@ def test_without_groups_model_1_is_kept(exact):
     ],
 )
 def test_a_kept_model_says_why(exact, models, tolerances, reason):
-    selection = choose(Candidates(exact.models[:models]), "sex", tolerances)
+    selection = choose(Candidates(exact.models[:models]), "sex", tolerances, 0.95)
     assert (selection.rank, selection.outcome, selection.reason) == (1, "kept", reason)
 
 
 def test_model_1_is_kept_if_no_other_has_a_smaller_gap(exact):
     first = exact.first.scores
     alike = [model.but(scores=first) for model in exact.models]
-    assert choose(Candidates(tuple(alike)), "sex", Tolerances()).reason == "no_smaller_gap"
+    assert choose(Candidates(tuple(alike)), "sex", Tolerances(), 0.95).reason == "no_smaller_gap"
 
 
 def test_an_explanation_stays_while_it_is_the_one(guided):

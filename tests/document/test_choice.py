@@ -1,10 +1,13 @@
 """What a choice says about itself."""
 
+from typing import get_args
+
 import pytest
 from support.saved_runs import read
 
-from fairenum.document.choice import GuardValue, reason_for
-from fairenum.document.terms import Verdict
+from fairenum.document.choice import Disparity, GuardCheck, GuardValue, RateDifference, answered, reason_for
+from fairenum.document.terms import Answer, AnswerReason, Verdict
+from fairenum.document.value import Estimate
 
 
 @pytest.mark.parametrize(
@@ -43,3 +46,98 @@ def test_only_the_holdout_makes_a_model_fairer():
 def test_a_guardrail_is_kept_on_the_selection_split_up_to_rounding(value, is_kept):
     """The rule of choice goes up to the limit itself, where rounding must not decide."""
     assert GuardValue("selection_rate=+-0.1", "selection_rate", -0.1, 0.1, value).is_kept_in_selection == is_kept
+
+
+def wide(low: float, high: float, margin: float = 0.0) -> Disparity:
+    return Disparity(400, Estimate((low + high) / 2, low, high), 0.05, margin)
+
+
+SHOWN, UNSHOWN, ALIKE = wide(0.05, 0.2), wide(0.0, 0.2), wide(0.005, 0.015, margin=0.02)
+CONFIRMED = {"outcome": "selected", "rank": 4, "verdict": Verdict.FAIRER, "performance_floor": -0.01}
+CONFIRMED |= {"performance_ceiling": 0.02, "guards": (), "disparity": SHOWN, "incomparable": None}
+OPEN, LESS, SAME = {"verdict": Verdict.OPEN}, {"verdict": Verdict.LESS_FAIR}, {"verdict": Verdict.SAME}
+WORSE, LOST = {"performance_floor": -0.0101}, {"performance_floor": -0.05, "performance_ceiling": -0.011}
+KEPT, NOTHING = {"outcome": "kept", "rank": 1, "verdict": None}, {"outcome": "none", "rank": None, "verdict": None}
+OTHER_RATES = {"incomparable": RateDifference(0.4, 0.6, 0.05)}
+
+
+def guards(*found: tuple[float | None, str]) -> dict[str, object]:
+    """Guardrails that allow up to 0.1, with these values on the holdout."""
+    name = "selection_rate=+-0.1"
+    return {
+        "guards": tuple(GuardCheck(name, "all", -0.1, 0.1, 0.0, Estimate(value), status) for value, status in found)
+    }
+
+
+ANSWERS = [
+    ({}, "proposed", ()),
+    ({"disparity": None}, "proposed", ()),
+    (guards((0.05, "open"), (None, "open"), (0.1, "holds")), "proposed", ()),
+    (OPEN, "candidate", ("fairness_not_shown",)),
+    (SAME, "candidate", ("fairness_not_shown",)),
+    ({"verdict": None}, "candidate", ("fairness_not_shown",)),
+    (WORSE, "candidate", ("performance_not_shown",)),
+    ({"performance_floor": None, "performance_ceiling": None}, "candidate", ("performance_not_shown",)),
+    (guards((0.05, "open"), (0.11, "open")), "candidate", ("guardrail_not_shown",)),
+    (
+        OPEN | WORSE | guards((-0.2, "open")),
+        "candidate",
+        ("fairness_not_shown", "performance_not_shown", "guardrail_not_shown"),
+    ),
+    (LESS, "not proposed", ("less_fair",)),
+    (LOST, "not proposed", ("performance_lost",)),
+    (guards((0.3, "broken")), "not proposed", ("guardrail_broken",)),
+    (LESS | LOST | guards((0.3, "broken")), "not proposed", ("less_fair", "performance_lost", "guardrail_broken")),
+    (OPEN | LOST, "not proposed", ("performance_lost",)),
+    (OPEN | {"disparity": UNSHOWN}, "no disparity", ("gap_not_shown",)),
+    (OPEN | {"disparity": ALIKE}, "no disparity", ("gap_within_margin",)),
+    ({"disparity": UNSHOWN}, "proposed", ()),
+    (WORSE | {"disparity": UNSHOWN}, "candidate", ("performance_not_shown",)),
+    (LESS | {"disparity": UNSHOWN}, "not proposed", ("less_fair",)),
+    (KEPT, "not proposed", ("nothing_fairer",)),
+    (KEPT | {"disparity": None}, "not proposed", ("nothing_fairer",)),
+    (NOTHING, "not proposed", ("nothing_decided",)),
+    (KEPT | OTHER_RATES, "not comparable", ("other_rates",)),
+    (KEPT | {"disparity": UNSHOWN}, "no disparity", ("gap_not_shown",)),
+    (KEPT | {"disparity": ALIKE}, "no disparity", ("gap_within_margin",)),
+    (KEPT | OTHER_RATES | {"disparity": UNSHOWN}, "no disparity", ("gap_not_shown",)),
+]
+
+
+@pytest.mark.parametrize(("found", "answer", "reasons"), ANSWERS)
+def test_what_the_holdout_shows_gives_the_answer(found, answer, reasons):
+    base = read("audit").selection
+    selection = base.but(**CONFIRMED | {"tolerances": base.tolerances.but(max_performance_drop=0.01)} | found)
+    judged = answered(selection)
+    assert (judged.answer, judged.reasons) == (answer, reasons)
+    assert judged.but(answer=selection.answer, reasons=selection.reasons) == selection
+    assert answered(judged) == judged
+
+
+@pytest.mark.parametrize(("found", "answer", "reasons"), ANSWERS)
+def test_the_model_of_an_exploratory_run_is_never_proposed(found, answer, reasons):
+    base = read("audit").selection
+    selection = base.but(**CONFIRMED | {"tolerances": base.tolerances.but(max_performance_drop=0.01)} | found)
+    judged = answered(selection, is_exploratory=True)
+    if answer in ("proposed", "candidate"):
+        answer, reasons = "candidate", ("no_holdout", *reasons)
+    assert (judged.answer, judged.reasons) == (answer, reasons)
+
+
+def test_every_answer_and_every_reason_is_given():
+    assert {answer for _, answer, _ in ANSWERS} == {*get_args(Answer)}
+    assert {one for _, _, reasons in ANSWERS for one in reasons} | {"no_holdout"} == {*get_args(AnswerReason)}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "margin", "is_shown"),
+    [
+        (0.01, 0.2, 0.0, True),
+        (0.0, 0.2, 0.0, False),
+        (0.01, 0.2, 0.1, True),
+        (0.01, 0.1, 0.1, False),
+        (None, None, 0.1, True),
+    ],
+)
+def test_a_disparity_is_shown_above_0_and_beyond_the_margin(low, high, margin, is_shown):
+    assert Disparity(400, Estimate(0.05, low, high), 0.05, margin).is_shown == is_shown

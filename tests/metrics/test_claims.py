@@ -105,7 +105,7 @@ class Literal:
         return float(np.mean([own.count(one) for one in own]))
 
     def imagined(self, contrast):
-        """Return the variance of imaginary rows: h of each group are outcomes under one model only, h under the other."""
+        """Return the variance of imaginary rows: in each group h are outcomes under one model only, h under another."""
         found = 0.0
         for group in range(len(self.names)):
             for rate in self.rates:
