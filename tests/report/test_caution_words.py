@@ -10,8 +10,8 @@ from support.documents import (
     audit,
     cell,
     chosen,
+    german,
     near,
-    saved,
     scored,
     strip,
     with_model,
@@ -274,7 +274,7 @@ def test_groups_are_named():
     assert told(document, "single_group", "age", "holdout") == (
         "age: the holdout holds one group only, so its gaps say nothing"
     )
-    assert told(saved("german"), "low_power", "age") == (
+    assert told(german(), "low_power", "age") == (
         "age: with these group sizes a difference in selection rate below 0.19 can go unseen"
     )
 
