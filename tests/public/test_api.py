@@ -9,6 +9,7 @@ import pytest
 from skops.io import get_untrusted_types
 from skops.io import load as load_skops
 from support.audits import METRIC, audit_exactly, checked, people
+from support.decisions import QUICK, decided_frame, holdout
 from support.saved_runs import path
 
 from fairenum import AuditResult, audit, select
@@ -122,6 +123,32 @@ def test_choosing_again_needs_no_data(result, loaded):
     assert select(loaded).live is None
     strict = select(loaded, eps=0.0)
     assert (strict.document.selection.outcome, strict.document.selection.reason) == ("kept", "no_other_candidate")
+
+
+def test_a_pair_claimed_in_advance_has_its_own_gaps_and_that_over_all_groups_beside_it():
+    frame = decided_frame(1200, seed=2, gap=0.0)
+    shift = frame["race"].map({"a": 0.6, "b": 0.0, "c": -0.8})
+    rng = np.random.default_rng(5)
+    frame["skill"] = (frame["points"] / 10 + rng.normal(size=1200) + shift).round(2)
+    frame["years"] = rng.normal(size=1200).round(2)
+    made = audit(
+        frame.drop(columns=["sex", "points", "hired", "rival"]),
+        **{"label": "good", "favourable": "yes", "sensitive": "race", **QUICK, "always_search": True},
+    )
+    rank = next(model.rank for model in made.document.models[1:] if model.rank != made.document.selection.rank)
+    again = select(made, rank=rank, in_advance=True)
+    claim, whole, *others = again.document.selection.strip
+    pair, rows = claim.pair, holdout(made, frame)
+    decided = {one: made.estimator(one).predict(rows[["skill", "years"]]) == "yes" for one in (1, rank)}
+    rates = {one: rows.assign(selected=bits).groupby("race")["selected"].mean() for one, bits in decided.items()}
+    first, second = (abs(one[pair.higher] - one[pair.lower]) for one in rates.values())
+    assert (claim.first.value, claim.selected.value) == pytest.approx((first, second))
+    assert claim.change.value == pytest.approx(second - first)
+    assert (whole.pair, whole.is_claim, whole.metric) == (None, False, claim.metric)
+    spans = [one.max() - one.min() for one in rates.values()]
+    assert (whole.first.value, whole.selected.value) == pytest.approx(spans)
+    assert not any(cell.is_claim or cell.pair for cell in others)
+    assert f" between {pair.higher} and {pair.lower}" in headline(again.document)
 
 
 def test_choosing_again_where_the_data_is_explains_and_weighs(result):
