@@ -72,11 +72,17 @@ def test_prospects_are_what_the_selection_split_says(exact_run, exact):
         assert prospect.gap_change == pytest.approx(gap.change.value)
         assert prospect.holdout == len(division.rows["holdout"]) / len(rows)
         assert prospect.guards == 1.0
-        moved = decided[place] - decided[0]
-        variance = sum(moved[groups == name].var() / np.sum(groups == name) for name in "fm")
-        assert prospect.gap_error == pytest.approx(np.sqrt(variance), rel=0.1, abs=0.012)
-        change = right[place].astype(float) - right[0]
-        assert prospect.performance_error == pytest.approx(change.std() / np.sqrt(len(rows)), rel=0.1, abs=0.012)
+        variance = sum(bonett_price(decided[place], decided[0], groups == name) for name in "fm")
+        assert prospect.gap_error == pytest.approx(np.sqrt(variance), rel=0.01)
+        variance = bonett_price(right[place], right[0], np.ones(len(rows), bool))
+        assert prospect.performance_error == pytest.approx(np.sqrt(variance), rel=0.01)
+
+
+def bonett_price(one, other, rows):
+    """Return the variance of a paired change, with a quarter of a row that only one selects, and one for the other."""
+    gained, lost = np.sum((one > other) & rows) + 0.25, np.sum((one < other) & rows) + 0.25
+    number = np.sum(rows) + 0.5
+    return (gained + lost - (gained - lost) ** 2 / number) / number**2
 
 
 def test_a_guardrail_at_its_limit_is_kept_by_half_of_all_holdouts():
