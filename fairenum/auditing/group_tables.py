@@ -22,7 +22,7 @@ from fairenum.document.table_facts import SensitiveColumn, TableFacts
 from fairenum.document.terms import GAPS, RATIOS, Part
 from fairenum.enumeration.division import Division
 from fairenum.metrics import Confusion, Decisions, Gaps, fairlearn_metrics
-from fairenum.metrics.counts import Design
+from fairenum.metrics.counts import Design, Inflated
 from fairenum.metrics.impact_ratios import Headcount, impact_table
 from fairenum.metrics.rates import scored
 from fairenum.svm.problem import FloatArray, IntArray
@@ -62,7 +62,7 @@ def _design(scores: Sequence[ColumnScores]) -> Design | None:
     found = [one.inflation for one in scores if one.inflation]
     if len(found) < len(scores) or not found:
         return None
-    return Design({rate: np.array([one[rate] for one in found]) for rate in found[0]})
+    return Design(lambda rate: Inflated(np.array([one[rate] for one in found])))
 
 
 def _headcounts(scores: Sequence[ColumnScores], column: SensitiveColumn, part: Part, drawn: float = 1.0) -> Confusion:

@@ -155,7 +155,7 @@ def _inflated(decisions: Decisions, counts: Confusion) -> Mapping[str, FloatArra
     if counts.design is None:
         return None
     changes = of_changes(decisions, FRACTIONS["selection_rate"], -1.0).factor
-    return {**counts.design.inflation, RATE_CHANGE: changes}
+    return {**{rate: counts.design.of_rate(rate).factor for rate in FRACTIONS}, RATE_CHANGE: changes}
 
 
 def _inflation(found: Mapping[str, FloatArray] | None, model: int) -> dict[str, tuple[float, ...]] | None:

@@ -20,6 +20,7 @@ from fairenum.document.value import Estimate, Parts, Value
 
 # Rates are ratios of whole numbers: where models are compared, differences beyond these digits are rounding.
 ROUNDING_DIGITS = 12
+LIKELY = 0.8  # chance of confirmation that a choice is to have, the usual power in planning samples
 
 
 class Optimism(Value, frozen=True):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairenum.document.choice import ROUNDING_DIGITS
+from fairenum.document.choice import LIKELY, ROUNDING_DIGITS
 from fairenum.document.guards import DEFAULT_GUARDS
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows
@@ -36,8 +36,6 @@ from fairenum.metrics.performance import performance
 from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import SvmProblem
-
-LIKELY = 0.8  # chance of confirmation that a choice is to have, the usual power in planning samples
 
 
 class IncumbentTarget(NamedTuple):

@@ -293,8 +293,8 @@ def difference_limits(
     """Return limits of every model's signed differences, of these minus those of model 1, and of the sums of both."""
     counts = counted(decisions)
     outcomes, trials = stacked([effective(rate, counts) for rate in rates])
-    known = counts.design.correlation if counts.design else {}
-    correlation = _stacked_correlation([known.get(rate) for rate in rates])
+    known = [counts.design.of_rate(rate).correlation if counts.design else None for rate in rates]
+    correlation = _stacked_correlation(known)
     models = pairwise(rate_limits(outcomes, trials, criticals.level), present, correlation)
     first = models[0]
     if criticals.least != criticals.level:

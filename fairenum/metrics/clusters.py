@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from functools import cache
 
 import numpy as np
 from scipy import sparse, stats
 
-from fairenum.metrics.counts import BitArray, Confusion, Decisions, Design, FloatArray, IntArray, blocks
+from fairenum.metrics.counts import BitArray, Confusion, Decisions, Design, FloatArray, Inflated, IntArray, blocks
 
 TAIL = 0.975  # of the quantiles of Student's and of the normal distribution that are compared
 IMAGINARY = 1.0  # imaginary rows of a rate; twice as many for a change, which few rows make
@@ -42,25 +42,21 @@ def few_clusters(codes: IntArray, clusters: IntArray, groups: int) -> FloatArray
     return np.asarray(number / (number - 1) * ratio**2)
 
 
-class Inflated(NamedTuple):
-    """Inflation of variances in each group, shape (models, groups), and correlation of the groups' estimates.
-
-    The correlation, shape (models, groups, groups), is None if every cluster is within one group.
-    """
-
-    factor: FloatArray
-    correlation: FloatArray | None
-
-
 def design(decisions: Decisions, fractions: Mapping[str, Fraction]) -> Design | None:
     """Return the inflation of each rate by the clusters of its rows; None if rows are independent."""
     if decisions.clusters is None:
         return None
     everyone = replace(decisions, groups=type(decisions.groups).everyone(len(decisions.labels)))
-    found = {name: _of_rates(decisions, fraction) for name, fraction in fractions.items()}
-    overall = {name: _of_rates(everyone, fraction).factor[:, 0] for name, fraction in fractions.items()}
-    correlation = {name: one.correlation for name, one in found.items() if one.correlation is not None}
-    return Design({name: one.factor for name, one in found.items()}, correlation, overall)
+
+    @cache
+    def of_rate(rate: str) -> Inflated:
+        return _of_rates(decisions, fractions[rate])
+
+    @cache
+    def overall(rate: str) -> Inflated:
+        return Inflated(_of_rates(everyone, fractions[rate]).factor[:, 0])
+
+    return Design(of_rate, overall)
 
 
 def _of_rates(decisions: Decisions, fraction: Fraction) -> Inflated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -126,31 +126,44 @@ class Decisions:
         )
 
 
-@dataclass(frozen=True, slots=True)
+class Inflated(NamedTuple):
+    """Inflation of a rate's variances by clusters, and correlation of the estimates in two groups.
+
+    Attributes
+    ----------
+    factor
+        The inflation, shape (models, groups); without an axis of groups for counts over all rows.
+    correlation
+        Shape (models, groups, groups); None if it is 0 or unknown.
+    """
+
+    factor: FloatArray
+    correlation: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Design:
     """Factors by which clusters of rows that are alike inflate the variances of rates; see `metrics.clusters`.
 
     Attributes
     ----------
-    inflation
-        For each rate, shape (models, groups); without an axis of groups for counts over all rows.
-    correlation
-        For each rate the correlation of its estimates in two groups, shape (models, groups, groups); empty if unknown.
+    of_rate
+        Returns the inflation of a rate, by its name, in each group.
     overall
-        The factors over all rows, shape (models,); empty if unknown.
+        Returns that over all rows; None if it is unknown.
     """
 
-    inflation: Mapping[str, FloatArray]
-    correlation: Mapping[str, FloatArray] = field(default_factory=dict)
-    overall: Mapping[str, FloatArray] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        freeze(self)
+    of_rate: Callable[[str], Inflated]
+    overall: Callable[[str], Inflated] | None = None
 
     def of_groups(self, kept: BoolArray | IntArray) -> Design:
-        """Return the factors of the groups for which `kept` is true."""
-        correlation = {rate: one[:, kept][:, :, kept] for rate, one in self.correlation.items()}
-        return Design({rate: one[:, kept] for rate, one in self.inflation.items()}, correlation, self.overall)
+        """Return the factors of the groups for which `kept` is true, or whose positions it holds."""
+
+        def narrowed(rate: str) -> Inflated:
+            factor, correlation = self.of_rate(rate)
+            return Inflated(factor[:, kept], None if correlation is None else correlation[:, kept][:, :, kept])
+
+        return Design(narrowed, self.overall)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +206,7 @@ class Confusion:
 
     def overall(self) -> Self:
         """Return the counts summed over the groups, without an axis of groups."""
-        design = self.design and Design(self.design.overall)
+        design = Design(self.design.overall) if self.design and self.design.overall else None
         return self._mapped(lambda counts: np.asarray(counts.sum(-2)), design)
 
     def _mapped(self, change: Callable[[FloatArray], FloatArray], design: Design | None = None) -> Self:

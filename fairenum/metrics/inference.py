@@ -163,7 +163,7 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
     # the upper limit gets the share of the error that the lower limit of the widest pair leaves
     alone = critical or float(stats.norm.isf(1 - confidence - stats.norm.sf(together)))
     fractions = [effective(rate, counts) for rate in rates]
-    correlations = [counts.design.correlation.get(rate) if counts.design else None for rate in rates]
+    correlations = [counts.design.of_rate(rate).correlation if counts.design else None for rate in rates]
     least, most = (
         [
             pairwise(rate_limits(*fraction, value), present[present], correlation)

@@ -234,7 +234,7 @@ def effective(rate: Rate, counts: Confusion) -> Fraction:
     fraction = FRACTIONS[rate]
     if counts.design is not None:
         outcomes, trials = effective(rate, replace(counts, design=None))
-        inflation = counts.design.inflation[rate]
+        inflation = counts.design.of_rate(rate).factor
         return outcomes / inflation, trials / inflation
     outcomes, trials = fraction(counts)
     if counts.squares is None and counts.drawn == 1.0:

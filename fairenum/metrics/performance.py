@@ -271,7 +271,7 @@ def decided_intervals(decisions: Decisions, measure: PerformanceMeasure, confide
     if decisions.clusters is not None:
         rightness, _ = right_decisions(decisions, measure)
         found = counted(rightness).design
-        correlation = found.correlation.get("selection_rate") if found else None
+        correlation = found.of_rate("selection_rate").correlation if found else None
     return weighted_mean(parts, label_weights(counts.total, measure), correlation)
 
 

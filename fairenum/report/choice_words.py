@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import GuardCheck
+from fairenum.document.choice import LIKELY, GuardCheck
 from fairenum.document.consequences import claim_of, other_model, strip_of, whole_of
 from fairenum.document.models import AuditedModel
 from fairenum.document.split_power import spelled_sizes, stronger_split
@@ -105,7 +105,7 @@ def _smaller_gap(document: AuditDocument, chosen: AuditedModel) -> str:
     performance = [_known(model.scores.holdout.performance.value) for model in (chosen, first)]
     constant = " (which decides all rows alike)" if first.is_constant else ""
     at = with_article(performance_of(document))
-    least = f"of {len(selection.candidates)} models within the tolerances, model {chosen.rank} has the smallest"
+    least = f"of {len(selection.candidates)} models within the tolerances, model {chosen.rank} {_rule_met(document)}"
     if selection.candidates == (chosen.rank,):
         least = f"model {chosen.rank}, the only one within the tolerances, has the smaller"
     return (
@@ -120,6 +120,19 @@ def _verdict(document: AuditDocument) -> Verdict | None:
     claim = claim_of(document)
     whole = whole_of(claim, strip_of(document)) if claim else None
     return whole.verdict if whole else document.selection.verdict
+
+
+def _rule_met(document: AuditDocument) -> str:
+    """Return a verb phrase that leads to the gap of the selected model: what distinguishes it from the others."""
+    selection, metric = document.selection, document.selection.tolerances.metric
+    gaps = {rank: document.member(rank).scores.selection.gap(metric).value for rank in selection.candidates}
+    known = [gap for gap in gaps.values() if gap is not None]
+    if selection.chance is None or gaps.get(selection.rank or 0) == min(known, default=None):
+        return "has the smallest"
+    chance = percent(selection.chance, 0)
+    if selection.chance >= LIKELY:
+        return f"is the fairest that the holdout was likely to confirm ({chance}); it has a smaller"
+    return f"had the best chance to be confirmed by the holdout ({chance}); it has a smaller"
 
 
 def with_article(noun: str) -> str:

@@ -91,6 +91,17 @@ def test_a_candidate_is_withheld_unless_it_is_named(fairenum, saved_run, folder)
     assert exported(folder).standing_ == "candidate"
 
 
+def test_a_model_that_the_holdout_speaks_against_is_withheld_with_the_reason(fairenum, saved_run, folder):
+    against = {"answer": "not proposed", "reasons": ("less_fair",)}
+    document = load(saved_run)
+    save(document.but(selection=document.selection.but(rank=4, outcome="selected", **against)), "run.json")
+    ended = fairenum("select", "run.json", "--export", "m.skops", "--data", str(saved_run.with_name("loans.csv")))
+    assert ended.code == 3
+    why = "the holdout shows it to be less fair than model 1"
+    assert ended.err.startswith(f"model not written: model 4 is not proposed: {why}; fairenum select run.json ")
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
+
+
 def test_model_1_may_always_be_exported(fairenum, saved_run, folder):
     data = str(saved_run.with_name("loans.csv"))
     assert fairenum("select", str(saved_run), "--rank", "1", "--export", "m.skops", "--data", data).code == 0

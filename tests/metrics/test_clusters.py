@@ -69,9 +69,9 @@ def test_inflation_is_the_ratio_of_both_variances(rate, weights):
     for model in range(3):
         for group in range(2):
             influence, clusters, _ = literal(decisions, model, rate, group)
-            assert found.inflation[rate][model, group] == pytest.approx(inflated(influence, clusters, 1.0))
+            assert found.of_rate(rate).factor[model, group] == pytest.approx(inflated(influence, clusters, 1.0))
         influence, clusters, _ = literal(everyone, model, rate, 0)
-        assert found.overall[rate][model] == pytest.approx(inflated(influence, clusters, 1.0))
+        assert found.overall(rate).factor[model] == pytest.approx(inflated(influence, clusters, 1.0))
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -88,14 +88,14 @@ def test_inflation_of_a_change_is_that_of_both_influences(rate, sign):
 
 def test_groups_that_share_clusters_are_correlated():
     decisions = made(2)
-    found = design(decisions, FRACTIONS).correlation["selection_rate"]
+    found = design(decisions, FRACTIONS).of_rate("selection_rate").correlation
     sums = np.zeros((2, 60))
     for group in range(2):
         influence, clusters, _ = literal(decisions, 1, "selection_rate", group)
         np.add.at(sums[group], clusters, influence)
     expected = sums[0] @ sums[1] / np.linalg.norm(sums[0]) / np.linalg.norm(sums[1])
     assert found[1, 0, 1] == found[1, 1, 0] == pytest.approx(expected)
-    assert design(made(2, spanning=False), FRACTIONS).correlation == {}
+    assert design(made(2, spanning=False), FRACTIONS).of_rate("selection_rate").correlation is None
 
 
 def test_independent_rows_have_no_design():
@@ -108,7 +108,7 @@ def test_rows_told_twice_are_worth_one_each():
     twice = Decisions(
         once.predictions[:, rows], once.labels[rows], Groups(once.groups.codes[rows], ("a", "b")), clusters=rows
     )
-    np.testing.assert_allclose(design(twice, FRACTIONS).inflation["selection_rate"], 2.0, rtol=0.02)
+    np.testing.assert_allclose(design(twice, FRACTIONS).of_rate("selection_rate").factor, 2.0, rtol=0.02)
     ours = rate_intervals(counted(twice), "selection_rate")
     theirs = rate_intervals(counted(replace(once, clusters=None)), "selection_rate")
     np.testing.assert_allclose(ours.lower, theirs.lower, atol=1e-3)
@@ -118,7 +118,7 @@ def test_rows_told_twice_are_worth_one_each():
 def test_inflation_divides_the_rows_of_a_rate():
     decisions = made(4)
     plain, robust = (effective("precision", counted(one)) for one in (replace(decisions, clusters=None), decisions))
-    factor = design(decisions, FRACTIONS).inflation["precision"]
+    factor = design(decisions, FRACTIONS).of_rate("precision").factor
     for ours, theirs in zip(robust, plain, strict=True):
         np.testing.assert_allclose(ours * factor, np.broadcast_to(theirs, factor.shape))
 
@@ -137,7 +137,7 @@ def test_inflation_is_that_of_kish_for_equal_clusters(correlation):
         Groups(np.zeros(rows, int), ("all",)),
         clusters=np.repeat(np.arange(clusters), size),
     )
-    found = design(decisions, FRACTIONS).inflation["selection_rate"]
+    found = design(decisions, FRACTIONS).of_rate("selection_rate").factor
     assert found[0, 0] == pytest.approx(1 + (size - 1) * correlation, rel=0.05)
 
 
