@@ -328,10 +328,11 @@ def choose(
 def unless_alike(selection: Selection, candidates: Candidates, *, always_search: bool) -> Selection:
     """Return a choice by the rule, or one that keeps the reference, if that has no gap that is shown.
 
-    A model that was asked for by its rank stays chosen, and so does every model if the options ask for a search.
+    A model that was asked for by its rank stays chosen, and so does every model if the options ask for a search. Where
+    every model decides all rows alike, none is chosen: they have no gap for that reason alone.
     """
-    found = selection.disparity
-    if found is None or found.is_shown or always_search or selection.reason == "asked_for":
+    found, is_settled = selection.disparity, selection.reason == "asked_for" or selection.outcome == "none"
+    if found is None or found.is_shown or always_search or is_settled:
         return selection
     rank = None if candidates.incumbent is not None else 1
     return selection.but(rank=rank, outcome="kept", reason="no_disparity", chance=None)

@@ -309,14 +309,13 @@ def answered(selection: Selection, *, is_exploratory: bool = False) -> Selection
 
 def _without_model(selection: Selection) -> dict[str, object]:
     """Return answer and reasons where no model replaces the reference."""
+    if selection.outcome == "none":
+        return {"answer": "not proposed", "reasons": ("nothing_decided",)}
     if not _is_disparate(selection):
         return {"answer": "no disparity", "reasons": (_why_alike(selection),)}
     if selection.incomparable is not None:
         return {"answer": "not comparable", "reasons": ("other_rates",)}
-    return {
-        "answer": "not proposed",
-        "reasons": ("nothing_decided" if selection.outcome == "none" else "nothing_fairer",),
-    }
+    return {"answer": "not proposed", "reasons": ("nothing_fairer",)}
 
 
 def _is_disparate(selection: Selection) -> bool:

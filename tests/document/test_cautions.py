@@ -7,18 +7,18 @@ from support.documents import AMBIGUOUS
 from support.saved_runs import read
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.cautions import NOTABLE_DIFFERENCE, cautions, entries, unseen_difference
+from fairenum.document.cautions import NOTABLE_DIFFERENCE, caution_texts, cautions, entries, unseen_difference
 from fairenum.document.choice import Caution, GapChange, GuardCheck
 from fairenum.document.consequences import NOTABLE_GROWTH, NOTABLE_LOSS, NOTABLE_MOVE
 from fairenum.document.feature_facts import Lookalike, ScreenedColumn, Screening, SingleFeature
 from fairenum.document.header import CutStage, Spending
-from fairenum.document.models import AuditedModel, ChangedRows, GuidedRun, Incumbent, MarginTies
+from fairenum.document.models import AuditedModel, ChangedRows, ComparedPair, GuidedRun, Incumbent, MarginTies
 from fairenum.document.table_facts import Feature, Regrouped, Remark, SplitOrigin, SplitSizes, WeightFacts
 from fairenum.document.terms import RemarkKind, Verdict
 from fairenum.document.training import SolverLapse
 from fairenum.document.value import Estimate, Parts
 
-METRIC = "demographic_parity_difference"
+METRIC, ODDS = "demographic_parity_difference", "equalized_odds_difference"
 COPIED = ScreenedColumn("Female", ("0", "1"), 0.9, (SingleFeature("town", 0.95),))
 TELLING = ScreenedColumn("Female", ("0", "1"), 0.9, (SingleFeature("town", 0.7, 0.51), SingleFeature("job", 0.6, 0.5)))
 COLUMN = "African_American"
@@ -57,6 +57,16 @@ def neutral(feature: Feature) -> Feature:
 def cell(column: str, change: float | None, verdict: str = "open", metric: str = METRIC) -> GapChange:
     is_claim = (column, metric) == (COLUMN, METRIC)
     return GapChange(column, metric, is_claim, Estimate(0.2), Estimate(0.3), Estimate(change), 0.95, Verdict(verdict))
+
+
+def of_pair(whole: str | None, claim: str = "fairer", metric: str = METRIC) -> AuditDocument:
+    """Let the claim be about two groups, with these verdicts on it and on the gap over all groups."""
+    pair = ComparedPair("true_positive_rate" if metric == ODDS else "selection_rate", "0", "1")
+    own = cell(COLUMN, -0.1, claim, metric).but(is_claim=True, pair=pair)
+    over_all = own.but(is_claim=False, pair=None, verdict=None if whole is None else Verdict(whole))
+    selection = calm().selection
+    tolerances = selection.tolerances.but(metric=metric)
+    return with_part("selection", strip=(own, over_all), verdict=Verdict(claim), tolerances=tolerances)
 
 
 def with_counts(column: str, **counts: tuple[int, ...]) -> AuditDocument:
@@ -209,6 +219,7 @@ CHANGES = {
     Caution("reversed_decisions"): in_use(balanced_agreement=Estimate(0.4, 0.35, 0.4999)),
     Caution("swapped_favourable"): with_table(label="granted", favourable="0", unfavourable="1"),
     Caution("not_confirmed"): with_part("selection", verdict=Verdict.OPEN),
+    Caution("others_open", COLUMN): of_pair("open"),
     Caution("broken_guard"): with_part("selection", guards=(BROKEN,)),
     Caution("wider_gap", "Female"): with_change("Female", NOTABLE_GROWTH),
     Caution("reversed", "Female"): with_part("selection", strip=(cell(COLUMN, -0.1), cell("Female", 0.0))).but(
@@ -367,6 +378,53 @@ def test_the_difference_that_can_go_unseen_is_the_largest_of_model_1_in_the_prim
     assert unseen_difference(calm().but(group_tables=()), COLUMN) is None
     others = tuple(table for table in low_power(0.3).group_tables if (table.rank, table.column) != (1, COLUMN))
     assert unseen_difference(calm().but(group_tables=others), COLUMN) is None
+
+
+@pytest.mark.parametrize(
+    ("whole", "claim", "expected"),
+    [
+        ("open", "fairer", True),
+        ("same", "fairer", True),
+        (None, "fairer", True),
+        ("fairer", "fairer", False),  # all groups are closer together
+        ("less fair", "fairer", False),  # another pair is farther apart, which is no open question
+        ("open", "open", False),  # nothing is shown, of which a part could be open
+        ("open", "less fair", False),
+    ],
+)
+def test_a_claim_about_two_groups_leaves_the_others_open_unless_all_are_judged(whole, claim, expected):
+    found = {caution.code for caution in cautions(of_pair(whole, claim))}
+    assert ("others_open" in found) == expected
+    assert "others_open" not in {caution.code for caution in cautions(calm())}, "one pair, and no other group"
+
+
+def told(document: AuditDocument, code: str, column: str) -> str:
+    (words,) = caution_texts(document.but(warnings=(Caution(code, column),)))
+    return words
+
+
+def test_what_a_claim_about_two_groups_leaves_open_is_another_group_or_another_rate():
+    three = with_third_group().but(selection=of_pair("open").selection)
+    assert told(three, "others_open", COLUMN) == (
+        f"{COLUMN}: the demographic parity gap between 0 and 1 is shown to be smaller, that over all groups is not "
+        "(0.200 to 0.300): whether another group is now worst off is open"
+    )
+    assert told(of_pair("open", metric=ODDS), "others_open", COLUMN) == (
+        f"{COLUMN}: the equalized odds gap between 0 and 1 in true positive rate is shown to be smaller, that over all "
+        "groups and rates is not (0.200 to 0.300): whether they are now farther apart in the other rate is open"
+    )
+
+
+def test_rows_of_one_firm_are_allowed_for_except_where_decisions_can_flip():
+    document = with_table(origin=torn(members=1000)).but(ambiguity=None)
+    words = (
+        f"firm: {document.dataset.rows} rows share 1000 values; intervals and verdicts allow for rows of one value "
+        "that resemble each other"
+    )
+    assert told(document, "related_rows", "firm") == words
+    assert told(document.but(ambiguity=AMBIGUOUS), "related_rows", "firm") == (
+        f"{words}; those of the shares of people whose decision can flip do not"
+    )
 
 
 def test_facts_about_the_search_are_the_last():

@@ -8,6 +8,7 @@ import pytest
 from support.audits import METRIC
 from support.decisions import audited, holdout
 from support.decisions import table as people
+from support.documents import audit, with_pair
 from support.saved_runs import read
 
 from fairenum import AuditResult, select
@@ -73,6 +74,15 @@ def test_there_is_one_row_for_each_model():
                 assert row[f"{part}_{name}"] == getattr(model.scores.of(part), name).value
     assert frame.index[frame["is_selected"]].tolist() == [DOCUMENT.selection.rank]
     assert tuple(frame.index[frame["is_candidate"]]) == DOCUMENT.selection.candidates
+
+
+def test_a_gap_between_two_groups_has_them_in_its_row():
+    strip = AuditResult(with_pair(audit())).tables()["strip"]
+    assert strip["higher"].fillna("").tolist()[:4] == ["> 25", "", "> 25", ""]
+    assert strip["lower"].fillna("").tolist()[:4] == ["<= 25", "", "third", ""]
+    assert strip["rate"].fillna("").tolist()[:4] == ["selection_rate", "", "selection_rate", ""]
+    assert strip["is_claim"].tolist()[:3] == [True, False, False]
+    assert list(strip.columns[:6]) == ["column", "metric", "is_claim", "higher", "lower", "rate"]
 
 
 def test_the_strip_and_the_guards_are_those_of_the_choice(tables):

@@ -95,7 +95,11 @@ def test_screening_features_and_groups_are_as_the_document_has_them():
     document, found = saved("compas"), tables(saved("compas"))
     screening, told = document.screening, found["screening"]
     label = told[(told["tells"] == "label") & told["feature"].notna()]
-    assert label["value"].tolist() == [one.auc for one in screening.features]
+    alone = label[label["measure"] == "auc"]
+    assert alone["value"].tolist() == [one.auc for one in screening.features]
+    right = label[label["measure"] == "accuracy"]
+    assert right["value"].tolist() == [one.accuracy for one in screening.features if one.accuracy is not None]
+    assert len(right) == len(screening.features)
     for column in screening.columns:
         group = told[told["column"] == column.column]
         assert group["value"].tolist() == [column.together, *(one.auc for one in column.features)]

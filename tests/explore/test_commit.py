@@ -9,6 +9,7 @@ from support.explorations import APPLICANTS, open_applicants, open_people
 from fairenum import AuditResult, Exploration, audit, select
 from fairenum.auditing.candidates import candidates_of
 from fairenum.auditing.choosing import judge_by_fresh_holdout
+from fairenum.document.choice import answered
 from fairenum.document.files import load
 from fairenum.errors import ConfigError, ExplorationError, ResultError
 
@@ -61,7 +62,7 @@ def test_a_decision_is_judged_alone_by_the_verdicts_of_the_audit(tmp_path):
     assert (told.number, told.author, told.reason, told.look) == (number, "A. Uditor", "least gap", 1)
     assert told.looked_at == exploration.view.seal.looked_at == len(exploration.state.looked)
     fresh = judge_by_fresh_holdout(selection, candidates_of(document), live.scored_set, live.config)
-    assert fresh.but(guards=selection.guards, proposal=selection.proposal) == selection
+    assert answered(fresh.but(guards=selection.guards)) == selection
     model = live.listing.models[selection.rank - 1]
     np.testing.assert_array_equal(model.alpha, exploration.state.model(number).model.alpha)
     assert load(tmp_path / "decision.run.json") == document
@@ -141,7 +142,7 @@ def test_a_second_look_is_exploratory_for_good(tmp_path):
     second = checked(result)
     assert second.is_exploratory
     assert second.selection.is_in_sight
-    assert second.selection.proposal != "proposed"
+    assert second.selection.answer != "proposed"
     assert second.exploration.look == 2
     assert "exploratory" in codes(second)
     assert {model.objective for model in first.models} <= {model.objective for model in second.models}
@@ -183,4 +184,5 @@ def test_without_a_holdout_it_was_never_apart():
     exploration.next(5000)
     document = exploration.commit(2, "for a look", "me").document
     assert document.is_exploratory
-    assert document.selection.proposal != "proposed"
+    assert document.selection.answer in ("candidate", "not proposed")
+    assert document.selection.answer == "not proposed" or "no_holdout" in document.selection.reasons

@@ -62,7 +62,7 @@ def test_a_loaded_result_has_no_estimators(result, loaded, tmp_path):
 
 
 def test_the_selected_model_is_exported_by_default(result, tmp_path):
-    proposed = result.document.selection.but(proposal="proposed")
+    proposed = result.document.selection.but(answer="proposed", reasons=())
     AuditResult(result.document.but(selection=proposed), result.live).export(tmp_path / "model.skops")
     expected = result.estimator(result.document.selection.rank).predict(people())
     loaded = load_skops(tmp_path / "model.skops", trusted=get_untrusted_types(file=tmp_path / "model.skops"))
@@ -82,21 +82,23 @@ def test_no_selection_is_no_export(result, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("proposal", "unconfirmed", "standing"),
+    ("answer", "reasons", "unconfirmed", "standing"),
     [
-        ("proposed", False, "proposed"),
-        ("candidate", True, "candidate"),
-        ("candidate", False, None),
-        (None, False, None),
+        ("proposed", (), False, "proposed"),
+        ("candidate", ("fairness_not_shown",), True, "candidate"),
+        ("not proposed", ("less_fair",), True, "not proposed"),
+        ("candidate", ("fairness_not_shown",), False, None),
+        ("not proposed", ("less_fair",), False, None),
+        ("no disparity", ("gap_not_shown",), False, None),
+        (None, (), False, None),
     ],
 )
-def test_only_what_is_proposed_is_exported_without_a_word(result, tmp_path, proposal, unconfirmed, standing):
+def test_only_what_is_proposed_is_exported_without_a_word(result, tmp_path, answer, reasons, unconfirmed, standing):
     path, rank = tmp_path / "model.skops", result.document.selection.rank
-    chosen = AuditResult(result.document.but(selection=result.document.selection.but(proposal=proposal)), result.live)
+    selection = result.document.selection.but(answer=answer, reasons=reasons)
+    chosen = AuditResult(result.document.but(selection=selection), result.live)
     if standing is None:
-        with pytest.raises(
-            NotProposed, match=rf"model {rank} is a candidate.*unconfirmed=True \(--rank {rank} --unconf"
-        ):
+        with pytest.raises(NotProposed, match=rf"model {rank} is not.*unconfirmed=True \(--rank {rank} --unconf"):
             chosen.export(path, unconfirmed=unconfirmed)
         assert not path.exists()
     else:
@@ -111,10 +113,12 @@ def test_model_1_is_exported_without_a_word(result, tmp_path):
 
 def test_choosing_again_needs_no_data(result, loaded):
     again, made = select(loaded).document, result.document
-    assert (again.selection.is_in_sight, made.selection.is_in_sight) == (True, False)
-    for name in ("rank", "reason", "tolerances", "candidates", "pareto_front"):
-        assert getattr(again.selection, name) == getattr(made.selection, name)
-    assert again.but(selection=made.selection, warnings=made.warnings) == made
+    assert again == made, "the same model keeps what the holdout has shown of it"
+    assert (made.selection.is_in_sight, made.selection.claims) == (False, 1)
+    other = next(rank for rank in range(2, len(made.models)) if rank != made.selection.rank)
+    joint, alone = (select(loaded, rank=other, in_advance=is_first).document.selection for is_first in (False, True))
+    assert (joint.is_in_sight, joint.claims) == (True, 1)
+    assert (alone.is_in_sight, alone.claims) == (False, 2)
     assert select(loaded).live is None
     strict = select(loaded, eps=0.0)
     assert (strict.document.selection.outcome, strict.document.selection.reason) == ("kept", "no_other_candidate")

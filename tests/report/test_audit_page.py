@@ -8,7 +8,7 @@ import time
 from itertools import cycle, islice
 
 import pytest
-from support.documents import METRIC, audit, full, saved, scored, with_model
+from support.documents import METRIC, audit, full, german, saved, scored, with_model
 
 from fairenum.document.files import parse
 from fairenum.document.models import Example, LeftOut
@@ -31,7 +31,7 @@ def carried(html: str) -> str:
 
 def large(models: int = 200):
     """Repeat the models of german until there are so many."""
-    found = islice(cycle(saved("german").models), models)
+    found = islice(cycle(german().models), models)
     ranked = tuple(model.but(rank=rank) for rank, model in enumerate(found, start=1))
     return full().but(models=ranked)
 
@@ -252,9 +252,9 @@ def test_bars_are_as_long_as_the_rates():
 
 
 def test_the_options_are_there_as_resolved_and_as_asked_for():
-    (facts, options, features) = page(saved("german")).sections[-1].blocks
+    (facts, options, features) = page(german()).sections[-1].blocks
     shown = dict(options.rows)
     assert (shown["C"], shown["gamma asked for"], shown["sensitive"]) == ("1.0", "scale", '["age"]')
     assert options.is_folded
     assert len(features.rows) == 17
-    assert dict(facts.facts)["fingerprint (sha256)"] == saved("german").dataset.fingerprint
+    assert dict(facts.facts)["fingerprint (sha256)"] == german().dataset.fingerprint

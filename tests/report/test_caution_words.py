@@ -10,8 +10,8 @@ from support.documents import (
     audit,
     cell,
     chosen,
+    german,
     near,
-    saved,
     scored,
     strip,
     with_model,
@@ -233,8 +233,8 @@ REMARKS = {
     ),
     Remark("member_column", "officer", count=40): (
         "'officer' (40 different) looks like persons, firms or officers with several rows each, which a random split "
-        "tears apart, and intervals take for independent; keep rows of one value together with group_column='officer' "
-        "(--group-column officer), which also keeps models from learning from it"
+        "tears apart and intervals take for independent; with group_column='officer' (--group-column officer) rows of "
+        "one value stay together, intervals allow for their likeness, and models do not learn from it"
     ),
 }
 
@@ -274,7 +274,7 @@ def test_groups_are_named():
     assert told(document, "single_group", "age", "holdout") == (
         "age: the holdout holds one group only, so its gaps say nothing"
     )
-    assert told(saved("german"), "low_power", "age") == (
+    assert told(german(), "low_power", "age") == (
         "age: with these group sizes a difference in selection rate below 0.19 can go unseen"
     )
 

@@ -1,7 +1,7 @@
 """Several audits on one page."""
 
 import pytest
-from support.documents import METRIC, audit, gap, saved, scored
+from support.documents import METRIC, audit, gap, german, saved, scored
 
 from fairenum.document.scores import GapEstimate
 from fairenum.render.html import to_html
@@ -87,7 +87,7 @@ def test_the_summary_has_a_line_for_model_1_and_one_for_the_selected(brief):
 
 
 def test_the_copy_has_every_run_reduced():
-    runs = {"a": saved("german"), "b": saved("compas")}
+    runs = {"a": german(), "b": saved("compas")}
     copy = compare(runs).copy(120_000)
     assert len(copy.text) <= 121_000
     assert copy.note.startswith("Reduced")

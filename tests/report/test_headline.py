@@ -5,33 +5,64 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.documents import BROKEN, HELD, METRIC, audit, cell, chosen, near, scored, strip, with_columns, with_model
+from support.documents import (
+    BROKEN,
+    HELD,
+    METRIC,
+    audit,
+    cell,
+    chosen,
+    in_use,
+    near,
+    scored,
+    strip,
+    with_columns,
+    with_model,
+    with_pair,
+)
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import cautions
-from fairenum.document.terms import Gap, Verdict
+from fairenum.document.choice import Disparity, RateDifference, answered
+from fairenum.document.models import ComparedPair
+from fairenum.document.terms import Answer, AnswerReason, Gap, Verdict
 from fairenum.document.value import Estimate, Parts
 from fairenum.report import page
-from fairenum.report.choice_words import next_step, proposal_heading, proposal_status
+from fairenum.report.choice_words import claims_made, next_step, proposal_heading, proposal_status
 from fairenum.report.headline import headline, is_good_news
 
 CLAIM = "Model 3 narrows the demographic parity gap by age (0.175 to 0.150)"
 PRICE = "its accuracy changes by -0.025 [-0.045, -0.005]"
-PROPOSED, CANDIDATE = "it is proposed.", "it is a candidate, not a proposal."
+AS_GOOD = "it is near-optimal and nearly as accurate (at most 0.01 less)"
+PROPOSED = "it is proposed."
+CANDIDATE = "it is a candidate, as the holdout does not show that it is fairer."
+DOUBTFUL = "it is a candidate, as the holdout does not show that it loses at most 0.01 of accuracy."
+BEYOND = BROKEN.but(holdout=near(-0.12, 0.05), status="open")
+ALIKE = Disparity(400, Estimate(0.012, 0.0, 0.05), 0.08, 0.02)
 ELSEWHERE = "Model 3 had a smaller demographic parity gap by age than model 1 on the selection split"
+
+
+def judged(document: AuditDocument, **changes: object) -> AuditDocument:
+    """Change what is known about the choice, and answer anew."""
+    changed = chosen(document, **changes)
+    return changed.but(selection=answered(changed.selection, is_exploratory=changed.is_exploratory))
 
 
 def kept_to(document: AuditDocument, floor: float | None, loss: float = 0.01) -> AuditDocument:
     """Let the selected model lose at most so much, at so much more training loss."""
-    return with_model(chosen(document, performance_floor=floor), 3, loss_ratio=loss)
+    return with_model(judged(document, performance_floor=floor), 3, loss_ratio=loss)
 
 
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({}, f"{CLAIM}; {PRICE}; {PROPOSED}"),
+        ({}, f"{CLAIM}; {AS_GOOD}; {PROPOSED}"),
         ({"verdict": "open"}, f"{ELSEWHERE}, which the holdout does not confirm (0.175 to 0.150); {CANDIDATE}"),
-        ({"verdict": "less fair"}, f"{ELSEWHERE}, but is less fair on the holdout (0.175 to 0.150); {CANDIDATE}"),
+        (
+            {"verdict": "less fair"},
+            f"{ELSEWHERE}, but is less fair on the holdout (0.175 to 0.150); it is not proposed, as the holdout shows "
+            "it to be less fair than model 1.",
+        ),
         (
             {"verdict": "same"},
             f"{ELSEWHERE}, but the same one within 0.02 on the holdout (0.175 to 0.150); {CANDIDATE}",
@@ -50,22 +81,168 @@ def test_the_headline_is_the_verdict(facts, words):
 @pytest.mark.parametrize(
     ("floor", "loss", "price"),
     [
-        (-0.01, 0.05, "it is near-optimal and nearly as accurate (at most 0.01 less)"),
-        (-0.01, 0.106, "it is as accurate within the tolerance of 0.01, at a training loss 10.6 % higher"),
-        (-0.011, 0.05, PRICE),
-        (-0.011, 0.106, f"{PRICE}, at a training loss 10.6 % higher"),
-        (None, 0.05, PRICE),
+        (-0.01, 0.05, f"{AS_GOOD}; {PROPOSED}"),
+        (-0.01, 0.106, f"it is as accurate within the tolerance of 0.01, at a training loss 10.6 % higher; {PROPOSED}"),
+        (-0.011, 0.05, f"{PRICE}; {DOUBTFUL}"),
+        (-0.011, 0.106, f"{PRICE}, at a training loss 10.6 % higher; {DOUBTFUL}"),
+        (None, 0.05, f"{PRICE}; {DOUBTFUL}"),
     ],
 )
-def test_a_model_is_as_accurate_only_if_its_floor_is_within_the_margin(floor, loss, price):
-    assert headline(kept_to(audit(), floor, loss)) == f"{CLAIM}; {price}; {PROPOSED}"
+def test_a_model_is_as_accurate_and_proposed_only_if_its_floor_is_within_the_margin(floor, loss, price):
+    assert headline(kept_to(audit(), floor, loss)) == f"{CLAIM}; {price}"
 
 
-def test_where_a_run_has_no_floor_the_limit_for_all_models_serves():
+def test_without_a_floor_no_change_of_performance_is_good_enough():
+    """An interval within the tolerance, but without the one-sided limit that was computed for it, proves nothing."""
     changes = Parts(near(0.0), near(0.0, 0.009))
-    assert "nearly as accurate" in headline(chosen(audit(), performance_change=changes))
-    assert "nearly" not in headline(chosen(audit(), performance_change=Parts(near(0.0), Estimate(0.0))))
-    assert headline(chosen(audit(), performance_change=None)) == f"{CLAIM}; {PROPOSED}"
+    assert headline(judged(audit(), performance_floor=None, performance_change=changes)) == (
+        f"{CLAIM}; its accuracy changes by 0.000 [-0.009, +0.009]; {DOUBTFUL}"
+    )
+    assert headline(judged(audit(), performance_floor=None, performance_change=None)) == f"{CLAIM}; {DOUBTFUL}"
+
+
+REASONED: dict[AnswerReason, tuple[AuditDocument, Answer, str]] = {
+    "fairness_not_shown": (audit(verdict="open"), "candidate", CANDIDATE),
+    "performance_not_shown": (judged(audit(), performance_floor=-0.02), "candidate", f"{PRICE}; {DOUBTFUL}"),
+    "guardrail_not_shown": (
+        judged(audit(), guards=(HELD, BEYOND)),
+        "candidate",
+        "it is a candidate, as the holdout does not show that it keeps worst_group_selection_rate>=-0.1 (> 25: "
+        "-0.120).",
+    ),
+    "no_holdout": (
+        chosen(audit(), answer="candidate", reasons=("no_holdout",)),
+        "candidate",
+        "it is a candidate, as no rows were kept apart from those that it was chosen by, so that nothing confirms it.",
+    ),
+    "less_fair": (
+        audit(verdict="less fair"),
+        "not proposed",
+        "it is not proposed, as the holdout shows it to be less fair than model 1.",
+    ),
+    "performance_lost": (
+        judged(audit(), performance_floor=-0.055, performance_ceiling=-0.012),
+        "not proposed",
+        f"{PRICE}; it is not proposed, as it loses 0.025 of accuracy, and 0.01 is allowed.",
+    ),
+    "guardrail_broken": (
+        judged(audit(), guards=(HELD, BROKEN)),
+        "not proposed",
+        "it is not proposed, as it breaks worst_group_selection_rate>=-0.1 (> 25: -0.200).",
+    ),
+    "nothing_fairer": (
+        audit(selected=1),
+        "not proposed",
+        "No other model within the tolerances was found to be fairer than model 1, which is kept.",
+    ),
+    "nothing_decided": (audit(selected=None), "not proposed", "No model can be selected."),
+    "gap_not_shown": (
+        judged(audit(selected=1), disparity=ALIKE),
+        "no disparity",
+        "No disparity shown: the demographic parity gap by age of model 1 is 0.012 [0.000, 0.050] in 400 rows; from "
+        "0.080 on it would probably have been seen.",
+    ),
+    "gap_within_margin": (
+        judged(audit(selected=1), disparity=ALIKE.but(gap=Estimate(0.012, 0.005, 0.019))),
+        "no disparity",
+        "Hardly a disparity: the demographic parity gap by age of model 1 is 0.012 [0.005, 0.019] in 400 rows, which "
+        "is within 0.02.",
+    ),
+    "other_rates": (
+        judged(in_use(audit(), kept=True), incomparable=RateDifference(0.92, 0.74, 0.1)),
+        "not comparable",
+        "Not comparable: ",
+    ),
+}
+
+
+def test_every_answer_and_every_reason_is_tried():
+    assert set(REASONED) == set(get_args(AnswerReason))
+    assert {answer for _, answer, _ in REASONED.values()} | {"proposed"} == set(get_args(Answer))
+
+
+@pytest.mark.parametrize("reason", REASONED)
+def test_each_reason_has_words_that_are_true_of_its_document(reason):
+    document, answer, words = REASONED[reason]
+    assert (document.selection.answer, document.selection.reasons) == (answer, (reason,))
+    assert words in headline(document)
+    assert "it is proposed" not in headline(document)
+    assert not is_good_news(document)
+    assert "{" not in headline(document)
+
+
+def test_rates_that_differ_are_named_and_nobody_says_that_none_was_found():
+    words = headline(REASONED["other_rates"][0])
+    assert "92.0 %" in words
+    assert "74.0 %" in words
+    assert "was found" not in words
+
+
+def test_several_reasons_stand_together_and_what_is_shown_against_a_model_outweighs_what_is_missing():
+    lacking = judged(audit(verdict="open"), performance_floor=-0.02, guards=(BEYOND,))
+    assert lacking.selection.reasons == ("fairness_not_shown", "performance_not_shown", "guardrail_not_shown")
+    assert headline(lacking).endswith(
+        "it is a candidate, as the holdout does not show that it is fairer and the holdout does not show that it loses "
+        "at most 0.01 of accuracy and the holdout does not show that it keeps worst_group_selection_rate>=-0.1 (> 25: "
+        "-0.120)."
+    )
+    against = judged(audit(verdict="open"), performance_floor=-0.055, performance_ceiling=-0.02, guards=(BROKEN,))
+    assert against.selection.reasons == ("performance_lost", "guardrail_broken")
+
+
+def test_a_model_without_a_gap_to_reduce_is_not_needed():
+    document = judged(audit(verdict="open"), disparity=ALIKE)
+    assert document.selection.answer == "no disparity"
+    assert headline(document).endswith("it is not needed, as model 1 has no disparity that is shown.")
+    assert proposal_status(document) == "Not proposed: model 1 has no disparity that is shown."
+    shown = judged(audit(), disparity=ALIKE)
+    assert shown.selection.answer == "proposed", "a gap that is shown to be smaller was there"
+
+
+def test_the_pair_of_groups_is_named_where_there_are_others():
+    document = with_pair(audit())
+    assert headline(document) == (
+        f"Model 3 narrows the demographic parity gap by age between > 25 and <= 25 (0.175 to 0.150); {AS_GOOD}; "
+        f"{PROPOSED}"
+    )
+    assert proposal_status(document).startswith(
+        "Proposed: the holdout shows that the gap between > 25 and <= 25 is smaller and that no more accuracy is lost"
+    )
+    changed = next(words for words in page(document).findings if words.startswith("It decides"))
+    assert "the gap between > 25 and <= 25 changes by -0.025 [-0.045, -0.005], judged alone." in changed
+    reason = next(words for words in page(document).findings if "has the smallest" in words)
+    assert "on the holdout 0.150 against 0.175, open, at" in reason, "the gap over all groups is not shown"
+    doubtful = with_pair(audit(verdict="open"), verdict="open")
+    assert headline(doubtful).startswith(
+        "Model 3 had a smaller demographic parity gap by age between > 25 and <= 25 than model 1 on the selection"
+    )
+
+
+def test_a_pair_in_one_of_several_rates_has_the_rate_with_it():
+    pair = ComparedPair("true_positive_rate", "> 25", "<= 25")
+    claim = cell("equalized_odds_difference", -0.025, "fairer").but(is_claim=True, pair=pair)
+    words = headline(chosen(audit(), strip=(claim,)))
+    assert "narrows the equalized odds gap by age between > 25 and <= 25 in true positive rate (" in words
+
+
+def test_wider_gaps_of_several_groups_are_told_apart():
+    document = with_pair(audit(), whole=0.06, other=0.07)
+    assert (
+        "but looks wider in demographic parity over all groups (0.175 to 0.235) and demographic parity between > 25 "
+        "and third; " in headline(document)
+    )
+
+
+@pytest.mark.parametrize(("claims", "words"), [(2, "10.0 %"), (3, "15.0 %"), (40, "100.0 %")])
+def test_every_further_claim_of_one_holdout_adds_its_error(claims, words):
+    document = chosen(audit(), claims=claims)
+    (sentence,) = claims_made(document)
+    assert sentence == (
+        f"This is claim {claims} that the same holdout judges alone: each is false with a probability of at most "
+        f"5.0 %, any of them with at most {words}."
+    )
+    assert sentence in page(document).findings
+    assert not [*claims_made(audit())]
 
 
 @pytest.mark.parametrize(
@@ -90,12 +267,12 @@ def test_what_gets_worse_stands_in_the_same_sentence():
         equalized_odds_difference=(0.1, "less fair"),
         predictive_parity_difference=(0.06, "open"),
     )
-    document = chosen(audit(), strip=wide, guards=(HELD, BROKEN), proposal="candidate")
+    document = judged(audit(), strip=wide, guards=(HELD, BROKEN))
     document = scored(document, 3, selection_rate=near(0.95))
     assert headline(document) == (
         f"{CLAIM} but is less fair in equal opportunity (0.175 to 0.375) and equalized odds, looks wider in predictive "
-        "parity (0.175 to 0.235), selects nearly everybody: 95 % instead of 80 %, and goes beyond a guardrail; "
-        f"{PRICE}; {CANDIDATE}"
+        "parity (0.175 to 0.235), and selects nearly everybody: 95 % instead of 80 %; "
+        f"{AS_GOOD}; it is not proposed, as it breaks worst_group_selection_rate>=-0.1 (> 25: -0.200)."
     )
     assert not page(document).is_good_news
 
@@ -154,8 +331,10 @@ def test_levelling_down_is_said():
 
 
 def test_an_older_run_proposes_nothing():
-    document = chosen(audit(), proposal=None, strip=(), guards=())
-    assert headline(document).endswith(CANDIDATE)
+    document = chosen(audit(), answer=None, reasons=(), strip=(), guards=())
+    assert headline(document).endswith(
+        "it is a candidate, as this run did not ask whether it may be proposed (`fairenum select RUN` does)."
+    )
     assert not page(document).is_good_news
     assert proposal_status(document).endswith(
         "this run did not ask whether it may be proposed (`fairenum select RUN` does)."
@@ -186,20 +365,20 @@ def test_another_model_that_the_holdout_confirms_is_named():
             {"verdict": "open"},
             {},
             "No alternative is proposed; model 3 is a candidate",
-            "A candidate, not a proposal: the holdout does not confirm that its gap is smaller than model 1's.",
+            "A candidate, not a proposal: the holdout does not show that it is fairer.",
         ),
         (
             {"verdict": "less fair"},
             {"guards": (BROKEN,)},
-            "No alternative is proposed; model 3 is a candidate",
-            "A candidate, not a proposal: the holdout shows it to be less fair than model 1, and on the holdout it "
-            "goes beyond worst_group_selection_rate>=-0.1 (> 25: -0.200).",
+            "No alternative is proposed",
+            "Not proposed: the holdout shows it to be less fair than model 1 and it breaks "
+            "worst_group_selection_rate>=-0.1 (> 25: -0.200).",
         ),
         ({"selected": 1}, {}, "No alternative is proposed", ""),
     ],
 )
 def test_a_memo_proposes_what_is_proposed_and_says_why_not(facts, changes, title, why):
-    document = chosen(audit(**facts), **changes)
+    document = judged(audit(**facts), **changes)
     assert proposal_heading(document) == title
     assert proposal_status(document).startswith(why)
     if why:
@@ -227,19 +406,19 @@ CELLS = st.lists(
     others=CELLS,
     floor=st.sampled_from([None, -0.02, -0.01, 0.0]),
     loss=st.sampled_from([0.0, 0.05, 0.2]),
-    standing=st.sampled_from(["proposed", "candidate", None]),
+    ceiling=st.sampled_from([-0.011, -0.01, 0.01]),
     reason=st.sampled_from(["smallest_gap", "asked_for"]),
     rate=st.sampled_from([0.02, 0.8, 0.95]),
-    guards=st.sampled_from([(), (HELD,), (BROKEN,)]),
+    guards=st.sampled_from([(), (HELD,), (BROKEN,), (BEYOND,)]),
 )
 def test_no_good_word_without_its_reason_and_no_harm_without_its_word(
-    claim, change, others, floor, loss, standing, reason, rate, guards
+    claim, change, others, floor, loss, ceiling, reason, rate, guards
 ):
-    document = chosen(
+    document = judged(
         kept_to(WIDE, floor, loss),
         verdict=claim,
         strip=(cell(METRIC, change, claim), *others),
-        proposal=standing,
+        performance_ceiling=ceiling,
         reason=reason,
         guards=guards,
     )
@@ -247,12 +426,17 @@ def test_no_good_word_without_its_reason_and_no_harm_without_its_word(
     words = headline(document)
     verdicts = {one.verdict for one in document.selection.strip}
     assert ("less fair" in words) == (Verdict.LESS_FAIR in verdicts)
-    assert any(verb in words for verb in ("narrows", "halves", "fairer")) == (claim is Verdict.FAIRER)
+    assert any(verb in words for verb in ("narrows", "halves")) == (claim is Verdict.FAIRER)
     has_floor = floor is not None and floor >= -0.01
     assert has_floor or not any(word in words for word in ("nearly as", "as accurate"))
     assert "near-optimal" not in words or loss <= 0.05
-    assert ("it is proposed" in words) == (standing == "proposed")
-    assert ("a candidate, not a proposal" in words) == (standing != "proposed")
-    assert is_good_news(document) == (standing == "proposed" and Verdict.LESS_FAIR not in verdicts)
-    assert ("guardrail" in words) == (guards == (BROKEN,))
+    is_against = claim is Verdict.LESS_FAIR or ceiling < -0.01 or guards == (BROKEN,)
+    is_proposed = claim is Verdict.FAIRER and has_floor and guards in ((), (HELD,)) and not is_against
+    assert ("it is proposed" in words) == is_proposed
+    assert ("it is not proposed, as" in words) == is_against
+    assert ("it is a candidate, as" in words) == (not is_proposed and not is_against)
+    assert is_good_news(document) == (is_proposed and Verdict.LESS_FAIR not in verdicts)
+    assert ("it breaks worst_group" in words) == (guards == (BROKEN,))
+    assert ("does not show that it keeps" in words) == (guards == (BEYOND,) and not is_against)
+    assert ("it loses 0.025 of accuracy, and 0.01 is allowed" in words) == (ceiling < -0.01)
     assert ("nearly everybody" in words, "nearly nobody" in words) == (rate == 0.95, rate == 0.02)

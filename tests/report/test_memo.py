@@ -127,11 +127,12 @@ def test_what_the_alternative_costs_is_against_the_model_in_use(result, rows):
 
 def test_that_none_is_proposed_is_no_proof(result):
     document = result.document
-    assert document.selection.proposal == "proposed"
+    assert document.selection.answer == "proposed"
     assert NONE_EXISTS not in text(section(memo(document), "choice").blocks)
     for selection in (
-        document.selection.but(proposal="candidate"),
-        document.selection.but(outcome="kept", rank=None, proposal=None, strip=(), verdict=None, optimism=None),
+        document.selection.but(answer="candidate", reasons=("performance_not_shown",)),
+        document.selection.but(answer="not proposed", reasons=("performance_lost",)),
+        document.selection.but(outcome="kept", rank=None, answer=None, strip=(), verdict=None, optimism=None),
     ):
         shown = memo(document.but(selection=selection, parity_range=None))
         assert section(shown, "choice").blocks[0].text == NONE_EXISTS

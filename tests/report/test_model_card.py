@@ -1,7 +1,7 @@
 """The model card: what it says, and that all of it comes from the document."""
 
 from support.decisions import audited, table
-from support.documents import METRIC, audit, chosen, full, near, saved, strip, tilted
+from support.documents import METRIC, audit, chosen, full, german, near, strip, tilted, with_pair
 
 from fairenum.document.choice import GapChange, GuardCheck
 from fairenum.document.consequences import strip_of
@@ -22,7 +22,7 @@ def test_it_has_what_a_card_needs():
     text = to_markdown(page)
     assert text.startswith("# Model card: model 3 of german\n")
     assert "Left to whoever puts the model to use" in text
-    assert saved("german").dataset.fingerprint in text
+    assert german().dataset.fingerprint in text
     file = "The file model.skops beside this card"
     assert file not in text
     assert file in to_markdown(model_card(audit(), has_file=True))
@@ -40,11 +40,17 @@ def test_performance_and_gaps_are_those_of_the_holdout_with_their_intervals():
     assert gaps.rows[0][:4] == ("age", "*demographic parity", estimate(cell.selected), estimate(cell.first))
 
 
+def test_gaps_of_several_groups_are_told_apart():
+    (gaps,) = section(with_pair(audit()), "gaps").blocks
+    assert [row[0] for row in gaps.rows[:4]] == ["age: > 25, <= 25", "age: all groups", "age: > 25, third", "age"]
+    assert gaps.notes[1].startswith("*: the claim, about the two groups farthest apart on the selection split")
+
+
 def test_a_strip_and_guardrails_are_shown_where_there_are_any():
     cell = GapChange("age", METRIC, True, near(0.2), near(0.1), near(-0.1), 0.95, Verdict.FAIRER)
     check = GuardCheck("accuracy=-0.01", "accuracy", -0.01, None, 0.02, near(0.03), "holds")
     document = audit()
-    document = document.but(selection=document.selection.but(strip=(cell,), guards=(check,), proposal="proposed"))
+    document = document.but(selection=document.selection.but(strip=(cell,), guards=(check,)))
     (gaps,) = section(document, "gaps").blocks
     assert gaps.rows == (
         (

@@ -1,7 +1,7 @@
 """What any model as good could do: bars, words and tables that say what is proven, and what is not."""
 
 import pytest
-from support.documents import audit, full, possible, saved, with_model
+from support.documents import audit, full, german, possible, with_model
 
 from fairenum.document.flip_facts import Extent
 from fairenum.evidence.frames import tables
@@ -105,7 +105,7 @@ def test_every_medium_shows_it_and_old_runs_do_without():
     for text in (to_html(page(document)), to_markdown(page(document)), to_markdown(brief_page(document))):
         assert "What any model as good could do" in text
         assert words in text
-    assert "What any model as good could do" not in to_html(page(saved("german").but(parity_range=None)))
+    assert "What any model as good could do" not in to_html(page(german().but(parity_range=None)))
 
 
 def test_the_sheet_has_gap_and_rates_of_every_loss():

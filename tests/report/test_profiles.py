@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.documents import audit, saved
+from support.documents import audit, german
 
 from fairenum.document.scores import GroupTable
 from fairenum.document.value import Estimate
@@ -74,7 +74,7 @@ def test_anchors_are_all_different(profile):
 
 def group(name: str, n: int, selected: int):
     rate = Estimate(selected / n if n else None)
-    return saved("german").group_tables[0].groups[0].but(group=name, n=n, selected=selected, rate=rate)
+    return german().group_tables[0].groups[0].but(group=name, n=n, selected=selected, rate=rate)
 
 
 def ratios_of(groups):

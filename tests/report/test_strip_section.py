@@ -14,12 +14,14 @@ from support.documents import (
     audit,
     cell,
     chosen,
+    german,
     near,
     saved,
     scored,
     strip,
     with_columns,
     with_model,
+    with_pair,
     with_reversed_order,
 )
 
@@ -35,6 +37,7 @@ from fairenum.document.consequences import (
     strip_of,
     wider,
 )
+from fairenum.document.models import ComparedPair
 from fairenum.document.scores import SelectedWeights
 from fairenum.document.table_facts import LabelWeights
 from fairenum.document.value import Estimate
@@ -128,9 +131,9 @@ def test_a_scale_has_room_for_the_values_and_never_exceeds_1():
     assert scale_end([Arrow(0.1, 0.9)]) == 1.0
 
 
-@pytest.mark.parametrize("name", ["german", "compas", "adult"])
-def test_a_choice_without_a_strip_gets_it_from_the_scores(name):
-    document = chosen(saved(name), strip=())
+@pytest.mark.parametrize("run", [german(), saved("compas"), saved("adult")], ids=["german", "compas", "adult"])
+def test_a_choice_without_a_strip_gets_it_from_the_scores(run):
+    document = chosen(run, strip=())
     for one in strip_of(document):
         old, new = (model.scores.holdout.by_column[one.column] for model in (document.reference, document.selected))
         found = new.gap(one.metric)
@@ -138,6 +141,54 @@ def test_a_choice_without_a_strip_gets_it_from_the_scores(name):
         assert (one.change, one.verdict) == (found.change, found.verdict)
     assert strip_of(document)[0].is_claim
     assert "all models judged together" in page(document).strip.table.notes[0]
+
+
+def test_rows_of_several_groups_say_which_groups_they_are_about():
+    document = with_pair(audit())
+    shown = page(document, brief=True)
+    table = shown.strip.table
+    assert [row[:2] for row in table.rows[:4]] == [
+        ("*demographic parity", "age: > 25, <= 25"),
+        ("demographic parity", "age: all groups"),
+        ("demographic parity", "age: > 25, third"),
+        ("equal opportunity", "age"),
+    ]
+    assert (table.marked, table.rows[0][-1], table.rows[1][-1]) == (0, "fairer", "open")
+    assert table.notes[0] == (
+        "*: the claim, about the two groups farthest apart on the selection split; all groups: the largest difference "
+        "of any two, by which models are selected; other pairs: > 25 and each other group; change: with its 95 % "
+        "interval, judged alone"
+    )
+    controlled = page(document.but(config=document.config.but(control="<= 25"))).strip.table.notes[0]
+    assert controlled.startswith("*: the claim, about <= 25 and the group farthest from it on the selection split; ")
+    assert "other pairs: <= 25 and each other group" in controlled
+    assert max(map(cell_len, printed(shown).splitlines())) <= 80
+    names = [arrow.name.split(":")[0] for arrow in page(document).strip.arrows[:4]]
+    assert names == [
+        "demographic parity by age between > 25 and <= 25",
+        "demographic parity by age over all groups",
+        "demographic parity by age between > 25 and third",
+        "equal opportunity by age",
+    ]
+
+
+def test_a_pair_in_one_of_several_rates_stands_with_the_rate():
+    pair = ComparedPair("false_positive_rate", "> 25", "<= 25")
+    claim = cell("equalized_odds_difference", -0.025, "fairer").but(is_claim=True, pair=pair)
+    table = page(chosen(audit(), strip=(claim, claim.but(is_claim=False, pair=None)))).strip.table
+    assert [row[1] for row in table.rows] == ["age: > 25, <= 25 (FPR)", "age: all groups and rates"]
+    assert "; all groups and rates: the largest difference of any two" in table.notes[0]
+    assert "other pairs" not in table.notes[0]
+
+
+def test_the_order_of_groups_is_reversed_once_however_many_rows_a_gap_has():
+    document = with_reversed_order(audit())
+    assert {found.cell.metric for found in reversals(document)} == {"equal_opportunity_difference", METRIC}
+    of_pairs = chosen(document, strip=with_pair(document).selection.strip)
+    assert [(one.cell.metric, one.names) for one in reversals(of_pairs)] == [
+        (one.cell.metric, one.names) for one in reversals(document)
+    ]
+    assert all(one.cell.pair is None for one in reversals(of_pairs))
 
 
 def test_model_1_alone_has_its_gaps_on_the_first_screen():
@@ -288,7 +339,7 @@ def test_kept_models_have_no_consequences():
 
 def test_leaving_out_is_told_for_what_it_is():
     model = audit().models[2]
-    assert "no recipe for deleting people" in how_found(saved("german").selected)
+    assert "no recipe for deleting people" in how_found(german().selected)
     assert how_found(model.but(left_out=())) == ""
     tilted = model.but(origin="tilted", left_out=())
     assert how_found(tilted).startswith("It leaves nothing out; it was found by putting a price on the difference")

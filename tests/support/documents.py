@@ -21,7 +21,7 @@ from fairenum.document.flip_facts import (
     PriceEffort,
     RangeLevel,
 )
-from fairenum.document.models import Baseline, ChangedRows, Incumbent, Tilt, TiltedRun
+from fairenum.document.models import Baseline, ChangedRows, ComparedPair, Incumbent, Tilt, TiltedRun
 from fairenum.document.research_documents import (
     Bands,
     DrawLine,
@@ -34,7 +34,7 @@ from fairenum.document.research_documents import (
 from fairenum.document.scores import BaselineScores, GapEstimate
 from fairenum.document.terms import Gap, Verdict
 from fairenum.document.value import Estimate, Parts
-from support.saved_runs import REPORTS
+from support.saved_runs import REPORTS, path
 
 RUNS = tuple(sorted(path.stem for path in REPORTS.glob("*.json")))
 METRIC = "demographic_parity_difference"
@@ -43,6 +43,12 @@ METRIC = "demographic_parity_difference"
 @cache
 def saved(name: str) -> AnyDocument:
     return load(REPORTS / f"{name}.json")
+
+
+@cache
+def german() -> AuditDocument:
+    """The run of `fairenum audit german --split 0.6,0.2,0.2 --always-search`, which selects one of many models."""
+    return load(path("german"))
 
 
 def near(value: float, margin: float = 0.04) -> Estimate:
@@ -100,14 +106,14 @@ AMBIGUOUS = AmbiguityFacts(
 
 def full() -> AuditDocument:
     """The audit of german with all that an audit can have: other methods, and what label flips do."""
-    scores = saved("german").models[-1].scores.holdout
+    scores = german().models[-1].scores.holdout
     found = BaselineScores(**{name: getattr(scores, name) for name in BaselineScores.__struct_fields__})
     methods = (
         Baseline("threshold_optimizer", is_randomised=True, needs_groups=True, error=None, scores=found),
         Baseline("reweighing", is_randomised=False, needs_groups=False, error=None, scores=found),
         Baseline("grid_search", is_randomised=False, needs_groups=False, error="no <b>answer</b>", scores=None),
     )
-    return saved("german").but(
+    return german().but(
         attack=saved("defences").attack, baselines=methods, ambiguity=AMBIGUOUS, parity_range=possible()
     )
 
@@ -116,7 +122,7 @@ def audit(
     models: int = 20, selected: int | None = 3, verdict: str = "fairer", small: bool = False, status: str = "complete"
 ) -> AuditDocument:
     """The audit of german, had it listed so many models and selected one whose gap is 0.150 [0.110, 0.190]."""
-    base, is_other = saved("german"), (selected or 1) > 1
+    base, is_other = german(), (selected or 1) > 1
     outcome = "none" if selected is None else "selected" if is_other else "kept"
     change = Parts(near(-0.025, 0.02), near(-0.025, 0.02)) if is_other else None
     selection = base.selection.but(
@@ -135,6 +141,7 @@ def audit(
         performance_floor=-0.005 if is_other else None,
         performance_ceiling=0.0 if is_other else None,
         confirmed=(),
+        chance=None,
     )
     document = base.but(
         status=status,
@@ -230,6 +237,20 @@ def with_third_group(document: AuditDocument, **changes: object) -> AuditDocumen
     column = document.dataset.sensitive[0]
     groups = (*column.groups, column.groups[0].but(**{"name": "third", **changes}))
     return document.but(dataset=document.dataset.but(sensitive=(column.but(groups=groups),)))
+
+
+def with_pair(
+    document: AuditDocument, verdict: str = "fairer", whole: float = -0.025, other: float = 0.01, judged: str = "open"
+) -> AuditDocument:
+    """Let the claim be about two of three groups; the gap over all groups and that to the third change by so much."""
+    claim, *others = document.selection.strip
+    pairs = [ComparedPair("selection_rate", "> 25", lower) for lower in ("<= 25", "third")]
+    cells = (
+        claim.but(pair=pairs[0], verdict=Verdict(verdict)),
+        cell(METRIC, whole, judged).but(is_claim=False),
+        cell(METRIC, other, "open").but(is_claim=False, pair=pairs[1]),
+    )
+    return chosen(document, strip=(*cells, *others))
 
 
 def with_model(document: AuditDocument, rank: int, **changes: object) -> AuditDocument:
