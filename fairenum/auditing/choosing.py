@@ -325,12 +325,14 @@ def choose(
     )
 
 
-def kept_for_lack_of_disparity(selection: Selection, candidates: Candidates) -> Selection:
-    """Return a choice that keeps the reference, as it has no gap that is shown.
+def unless_alike(selection: Selection, candidates: Candidates, *, always_search: bool) -> Selection:
+    """Return a choice by the rule, or one that keeps the reference, if that has no gap that is shown.
 
-    Where every model decides all rows alike, none is chosen: they have no gap for that reason alone.
+    A model that was asked for by its rank stays chosen, and so does every model if the options ask for a search. Where
+    every model decides all rows alike, none is chosen: they have no gap for that reason alone.
     """
-    if selection.outcome == "none":
+    found, is_settled = selection.disparity, selection.reason == "asked_for" or selection.outcome == "none"
+    if found is None or found.is_shown or always_search or is_settled:
         return selection
     rank = None if candidates.incumbent is not None else 1
     return selection.but(rank=rank, outcome="kept", reason="no_disparity", chance=None)
@@ -513,7 +515,9 @@ def selection_again(
     if rank is not None and not 1 <= rank <= len(document.models):
         raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(document.models)}")
     candidates, config, last = candidates_of(document), document.config, document.selection
-    chosen = choose(candidates, document.column, tolerances, config.confidence, rank).but(disparity=last.disparity)
+    disparity = last.disparity if tolerances.metric == last.tolerances.metric else None
+    chosen = choose(candidates, document.column, tolerances, config.confidence, rank).but(disparity=disparity)
+    chosen = unless_alike(chosen, candidates, always_search=config.always_search)
     is_same = (last.rank, last.outcome, last.tolerances.metric) == (chosen.rank, "selected", tolerances.metric)
     if is_same and last.strip and not last.is_in_sight:
         return with_guards(_kept_evidence(last, chosen), candidates, config.confidence)

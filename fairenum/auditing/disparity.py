@@ -18,13 +18,15 @@ from fairenum.metrics.intervals import estimates, plain
 def disparity(scored_set: ScoredSet, config: AuditConfig) -> Disparity | None:
     """Return the gap, by the metric of the run, of the model that others are compared with.
 
-    The model in use is measured on all rows, model 1 on selection split and holdout. None for an exploratory run, and
-    without a sensitive column.
+    The model in use is measured on all rows, model 1 on selection split and holdout. None for an exploratory run,
+    without a sensitive column, and for a model that decides all rows alike, which has no gap and no use.
     """
     division = scored_set.division
     if division.primary is None or division.is_exploratory:
         return None
     decisions = _all_rows(scored_set) if scored_set.is_against_incumbent else _untrained_rows(scored_set)
+    if decisions.is_constant[0]:
+        return None
     scores = score(decisions)
     gap = estimates(gap_intervals(scores, config.metric, config.confidence))[0]
     detectable = plain(detectable_gap(scores, config.metric, config.confidence))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fairenum.auditing import model_facts
 from fairenum.auditing.ambiguity_stage import ambiguity_facts, holdout_prices, proven_range
 from fairenum.auditing.candidates import Candidates, with_guards
-from fairenum.auditing.choosing import choose, judge_by_fresh_holdout, kept_for_lack_of_disparity
+from fairenum.auditing.choosing import choose, judge_by_fresh_holdout, unless_alike
 from fairenum.auditing.disparity import disparity as disparity_of
 from fairenum.auditing.feature_screening import screen
 from fairenum.auditing.group_tables import incumbent_measures, shortlist_tables, shortlisted
@@ -205,7 +205,6 @@ def _selection(
     rival = incumbent if config.against == "incumbent" else None
     candidates = Candidates(models, state.table.sensitive, rival, division.is_exploratory)
     chosen = choose(candidates, division.column, config.tolerances, config.confidence, rank).but(disparity=disparity)
-    if rank is None and disparity and not disparity.is_shown and not config.always_search:
-        chosen = kept_for_lack_of_disparity(chosen, candidates)
+    chosen = unless_alike(chosen, candidates, always_search=config.always_search)
     judged = judge_by_fresh_holdout(chosen, candidates, state.scored_set, config)
     return with_guards(judged, candidates, config.confidence)

@@ -105,7 +105,7 @@ def _clustered_deviations(
     for group in range(outcomes.shape[-1]):
         rows = np.flatnonzero(decisions.groups.codes == group)
         held, place = np.unique(clusters[rows], return_inverse=True)
-        for at, rate in enumerate(rates):
+        for at, rate in enumerate(rates if len(rows) else ()):
             own = outcomes[:, at, group], trials[:, at, group]
             parts = np.concatenate([*_summands(decisions, rows, weights[rows], rate, own)], axis=1)
             sums = np.zeros((len(held), len(outcomes)))

@@ -1,10 +1,14 @@
 """The choice, from the document alone: by the rule, or by rank."""
 
+from dataclasses import replace
+
 import pytest
 from support.audits import METRIC, codes
 
 from fairenum.auditing.candidates import Candidates
 from fairenum.auditing.choosing import choose, choose_again
+from fairenum.auditing.prospects import confirmation_chance
+from fairenum.document.terms import Verdict
 from fairenum.document.training import Tolerances
 from fairenum.errors import ResultError
 
@@ -108,3 +112,83 @@ def test_an_explanation_stays_while_it_is_the_one(guided):
     assert choose_again(guided, Tolerances(eps=0.001)).explanation is None
     same_model = choose_again(guided, Tolerances("equal_opportunity_difference"), guided.selection.rank)
     assert same_model.explanation is None  # of another gap
+
+
+def test_the_same_model_chosen_again_keeps_what_was_shown_of_it(exact):
+    last = exact.selection
+    looser = replace(last.tolerances, max_performance_drop=0.2)
+    for again in (choose_again(exact, looser, last.rank), choose_again(exact, looser, last.rank, in_advance=True)):
+        kept = again.selection
+        assert (kept.strip, kept.verdict, kept.gap_change) == (last.strip, last.verdict, last.gap_change)
+        assert (kept.performance_floor, kept.performance_ceiling) == (last.performance_floor, last.performance_ceiling)
+        assert (kept.performance_change, kept.optimism) == (last.performance_change, last.optimism)
+        assert (kept.is_in_sight, kept.claims, kept.reason) == (False, 1, "asked_for")
+        assert kept.tolerances == looser
+        assert set(kept.candidates) > set(last.candidates)
+
+
+def test_other_tolerances_give_another_answer_of_the_same_evidence(exact):
+    shown = exact.selection.but(verdict=Verdict.FAIRER, performance_floor=-0.05, performance_ceiling=0.1)
+    document, tolerances = exact.but(selection=shown), shown.tolerances
+    answers = [
+        choose_again(document, replace(tolerances, max_performance_drop=drop), shown.rank).selection
+        for drop in (0.01, 0.04, 0.05, 0.2)
+    ]
+    assert [one.answer for one in answers] == ["candidate", "candidate", "proposed", "proposed"]
+    assert [one.reasons for one in answers] == [("performance_not_shown",)] * 2 + [()] * 2
+
+
+def test_by_another_metric_the_holdout_is_in_sight(exact):
+    other = replace(exact.selection.tolerances, metric="equal_opportunity_difference")
+    for in_advance in (False, True):
+        selection = choose_again(exact, other, exact.selection.rank, in_advance=in_advance).selection
+        assert (selection.is_in_sight, selection.claims, selection.disparity) == (True, 1, None)
+
+
+@pytest.mark.parametrize("rank", [3, 7])
+def test_a_model_fixed_in_advance_is_judged_alone_as_one_claim_more(exact, rank):
+    tolerances, model = exact.selection.tolerances, exact.models[rank - 1]
+    seen, ahead = (
+        choose_again(exact, tolerances, rank, in_advance=in_advance).selection for in_advance in (False, True)
+    )
+    assert (seen.is_in_sight, seen.claims, ahead.is_in_sight, ahead.claims) == (True, 1, False, 2)
+    assert ahead.verdict is model.own.verdict is ahead.strip[0].verdict
+    assert ahead.gap_change.holdout == ahead.strip[0].change == model.own.change
+    assert ahead.strip[0].confidence == model.own.confidence == pytest.approx(1 - 0.8 * 0.025 - 0.025)
+    assert (ahead.performance_floor, ahead.performance_ceiling) == (
+        model.own.performance.low,
+        model.own.performance.high,
+    )
+    assert ahead.strip[1:] == seen.strip[1:]  # only the claim was fixed
+    widths = [one.strip[0].change.high - one.strip[0].change.low for one in (ahead, seen)]
+    assert widths[0] < widths[1]
+    assert ahead.performance_floor > seen.performance_floor
+
+
+def test_claims_in_advance_are_counted(exact):
+    tolerances = exact.selection.tolerances
+    second = choose_again(exact, tolerances, 3, in_advance=True)
+    third = choose_again(second, tolerances, 7, in_advance=True)
+    assert [one.selection.claims for one in (exact, second, third)] == [1, 2, 3]
+    assert choose_again(third, tolerances, 7, in_advance=True).selection.claims == 3  # the same claim again
+    assert choose_again(third, tolerances, 5).selection.claims == 3  # judged jointly
+
+
+def test_the_own_verdict_of_the_chosen_model_is_its_claim(exact):
+    own, claim = exact.selected.own, exact.selection.strip[0]
+    assert (own.change.value, own.change.high) == (claim.change.value, pytest.approx(claim.change.high))
+    # the claim shares the error of "less fair" with the other gaps
+    assert claim.change.low <= own.change.low
+    assert own.performance.low == pytest.approx(exact.selection.performance_floor)
+    assert exact.first.own is None
+
+
+def test_the_choice_has_the_chance_that_its_prospect_gives(exact):
+    alpha = 1 - exact.config.confidence
+    chances = {
+        rank: confirmation_chance(
+            exact.models[rank - 1], exact.first, exact.selection.tolerances, (0.8 * alpha / 2, alpha)
+        )
+        for rank in exact.selection.candidates
+    }
+    assert exact.selection.chance == pytest.approx(chances[exact.selection.rank])

@@ -124,7 +124,7 @@ def test_without_a_sensitive_column_only_the_rows_are_told():
 
 def test_a_weak_split_is_named_with_the_command_that_mends_it():
     document = run(sizes=(0.85, 0.1, 0.05), k=12, search="both", min_group_size=10).document
-    assert document.selection.proposal == "candidate"
+    assert document.selection.answer == "candidate"
     assert "weak_split" in codes(document)
     text = " ".join(to_markdown(page(document)).split())
     assert "leaves 50 rows to confirm the choice; one chosen for power leaves 500" in text

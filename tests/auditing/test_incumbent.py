@@ -128,19 +128,23 @@ def test_what_is_in_use_stays_unless_a_model_looks_fairer():
     frame.loc[:, "hired"] = frame.groupby("sex")["hired"].transform(lambda one: np.resize(["yes", "no"], len(one)))
     document = audited(frame, incumbent="hired", max_performance_drop=1.0, guards="none").document
     assert (document.selection.outcome, document.selection.rank, document.selected) == ("kept", None, None)
-    assert document.selection.reason == "no_smaller_gap"
+    assert (document.selection.reason, document.selection.answer) == ("no_disparity", "no disparity")
+    assert not document.selection.disparity.is_shown
     assert document.explanation is document.flips is None
+    searched = audited(frame, incumbent="hired", max_performance_drop=1.0, guards="none", always_search=True).document
+    assert (searched.selection.outcome, searched.selection.reason) == ("kept", "no_smaller_gap")
+    assert searched.selection.answer == "no disparity"
 
 
-@pytest.mark.parametrize(("sizes", "proposal"), [((0.6, 0.2, 0.2), "proposed"), ((0.6, 0.4, 0.0), "candidate")])
-def test_nothing_is_proposed_by_the_rows_that_it_was_chosen_by(sizes, proposal, tmp_path):
+@pytest.mark.parametrize(("sizes", "answer"), [((0.6, 0.2, 0.2), "proposed"), ((0.6, 0.4, 0.0), "candidate")])
+def test_nothing_is_proposed_by_the_rows_that_it_was_chosen_by(sizes, answer, tmp_path):
     frame = table(900)
     frame["hired"] = np.where(frame["points"] + np.where(frame["sex"] == "woman", -15, 15) > 50, "yes", "no")
     result = audited(frame, incumbent="hired", sizes=sizes, max_performance_drop=0.5, guards="none")
     assert result.document.selection.is_fairer
     result.save(tmp_path / "run.json")
     for one in (result, select(result), select(AuditResult.load(tmp_path / "run.json"))):
-        assert one.document.selection.proposal == proposal
+        assert one.document.selection.answer == answer
         assert ("no rows were kept apart" in proposal_status(one.document)) == one.document.is_exploratory
 
 

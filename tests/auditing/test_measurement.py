@@ -357,17 +357,17 @@ def test_it_is_read_again_as_it_was_saved(tmp_path):
     assert MeasureResult.load(tmp_path / "it.json").document == result.document
 
 
-def test_primary_and_reference_may_be_named():
+def test_primary_and_control_may_be_named():
     frame = decided_frame(300)
     config = MeasureConfig(primary="sex & race", min_group_size=10)
     document = measure(frame, "hired", ["sex", "race"], config=config).document
     assert document.dataset.primary.is_intersection
-    reference = measure(frame, "hired", "race", reference="b").document.decisions[0].of_column("race").impact
+    reference = measure(frame, "hired", "race", control="b").document.decisions[0].of_column("race").impact
     assert reference.reference == "b"
     with pytest.raises(ColumnMissing, match="named as primary"):
         measure(frame, "hired", "sex", primary="race")
     with pytest.raises(DataError, match="no group is called 'z'"):
-        measure(frame, "hired", "race", reference="z")
+        measure(frame, "hired", "race", control="z")
 
 
 def test_a_result_shows_its_tables_and_names_what_it_has():

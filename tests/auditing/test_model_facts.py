@@ -118,7 +118,7 @@ def test_what_was_asked_for_is_kept_beside_what_was_resolved(exact):
     assert (exact.requested.C, exact.requested.gamma, exact.requested.max_nodes) == (1.0, "scale", "auto")
     assert isinstance(exact.config.svm.gamma, float)
     assert isinstance(exact.config.max_nodes, int)
-    assert (exact.config.primary, exact.config.reference) == ("sex", exact.dataset.primary.reference)
+    assert (exact.config.primary, exact.config.control) == ("sex", exact.dataset.primary.reference)
 
 
 @pytest.mark.parametrize(("value", "shown"), [(1, 1.0), (math.nan, None), ("north", "north"), (np.float64(2.5), 2.5)])

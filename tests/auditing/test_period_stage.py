@@ -57,7 +57,7 @@ def test_a_change_raises_an_alarm_that_is_dated(result):
 
 
 def test_without_a_change_there_is_none():
-    calm = measure(applicants(change=99), "hired", "sex", by="month", limit=0.1, reference="man")
+    calm = measure(applicants(change=99), "hired", "sex", by="month", limit=0.1, control="man")
     assert periods(calm).alarms == ()
     assert periods(calm).looks == 12
     assert "alarm" not in calm.warnings

@@ -50,12 +50,12 @@ def test_the_primary_column_is_the_first_and_can_be_chosen(exact):
 def test_the_reference_is_the_largest_group_or_the_one_asked_for(exact):
     tables = {(table.rank, table.column): table for table in exact.group_tables}
     assert tables[1, "race"].reference == "a"
-    asked = audit_people(people(), k=1, reference="f").document
-    assert asked.config.reference == "f"
+    asked = audit_people(people(), k=1, control="f").document
+    assert asked.config.control == "f"
     assert {table.column: table.reference for table in asked.group_tables}["sex"] == "f"
     assert {table.column: table.reference for table in asked.group_tables}["race"] == "a"
     with pytest.raises(DataError, match="no group is called 'x'"):
-        audit_people(people(), k=1, reference="x")
+        audit_people(people(), k=1, control="x")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_fewer_than_three_splits_are_exploratory(sizes):
 
 def test_progress_is_told_stage_by_stage():
     seen: list[tuple[str, int, int | None]] = []
-    audit_people(people(120), k=3, C="auto", range=True, progress=lambda *step: seen.append(step))
+    audit_people(people(120), k=3, C="auto", range=True, always_search=True, progress=lambda *step: seen.append(step))
     stages = list(dict.fromkeys(stage for stage, _, _ in seen))
     assert [stage for stage in stages if stage != "explain"] == [*BEGINNING, "guide", "tilt", *END, "weigh"]
     assert ("enumerate", 3, 3) in seen

@@ -22,7 +22,7 @@ def test_the_score_of_the_model_in_use_is_measured_as_a_measurement_does(is_lowe
         incumbent_lower_is_better=is_lower_better,
     )
     (found,) = result.document.scores
-    plan = {"label": "good", "favourable": "yes", "sensitive": "sex", "reference": result.document.config.reference}
+    plan = {"label": "good", "favourable": "yes", "sensitive": "sex", "control": result.document.config.control}
     apart = measure(frame, score="points", lower_is_better=is_lower_better, **plan)
     assert (found.rank, found.rows, found.score) == (0, len(frame), apart.document.score)
     assert result.redacted().document.scores == ()  # the curve of a group of one is that of a person

@@ -13,6 +13,7 @@ from support.tables_in_use import HIRED, hiring
 from fairenum import AuditResult, Exploration, audit
 from fairenum.auditing.auto_options import widened_eps
 from fairenum.auditing.preparing import config_of
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.training import NEAR_OPTIMAL
 from fairenum.errors import ConfigError
 from fairenum.render.markdown import to_markdown
@@ -67,11 +68,18 @@ def test_a_run_is_measured_from_the_model_in_use(weak):
 
 
 def test_the_slack_makes_a_smaller_gap(weak, strict):
+    assert least_gap(weak.document) < 0.7 * least_gap(strict.document)
     chosen, before = weak.document.selected, strict.document.selected
-    assert chosen.scores.selection.gap(METRIC).value < 0.7 * before.scores.selection.gap(METRIC).value
+    assert chosen.scores.selection.gap(METRIC).value < before.scores.selection.gap(METRIC).value
+    assert weak.document.selection.chance > strict.document.selection.chance
     used = weak.document.incumbent.scores.selection.performance.value
     assert chosen.scores.selection.performance.value >= used - 0.01 - 1e-12
     assert chosen.loss_ratio > 0.05
+
+
+def least_gap(document: AuditDocument) -> float:
+    """Return the smallest gap of all candidates, likely to be confirmed or not."""
+    return min(document.models[rank - 1].scores.selection.gap(METRIC).value for rank in document.selection.candidates)
 
 
 def test_what_is_proven_of_near_optimal_models_is_still_about_5_percent(weak, strict):

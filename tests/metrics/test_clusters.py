@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from fairenum.metrics.clusters import cluster_sizes, design, few_clusters, of_changes, summed_by_cluster
+from fairenum.metrics.comparison import compare
 from fairenum.metrics.counts import Decisions
 from fairenum.metrics.inference import rate_intervals
 from fairenum.metrics.intervals import effective
@@ -138,6 +139,18 @@ def test_inflation_is_that_of_kish_for_equal_clusters(correlation):
     )
     found = design(decisions, FRACTIONS).of_rate("selection_rate").factor
     assert found[0, 0] == pytest.approx(1 + (size - 1) * correlation, rel=0.05)
+
+
+def test_a_group_without_rows_is_left_out_of_all_comparisons():
+    decisions = made(6)
+    padded = replace(decisions, groups=Groups(decisions.groups.codes, ("a", "b", "nobody")))
+    ours, theirs = (
+        compare(one, "demographic_parity_difference", np.random.default_rng(0), replications=50)
+        for one in (padded, decisions)
+    )
+    assert ours.verdicts == theirs.verdicts
+    np.testing.assert_array_equal(ours.gap_change.lower, theirs.gap_change.lower)
+    np.testing.assert_array_equal(ours.gap_change.upper, theirs.gap_change.upper)
 
 
 def test_sizes_and_numbers_of_clusters():

@@ -47,6 +47,8 @@ def test_every_document_is_valid_and_consistent(frame, distinct, seed):
     assert selection.is_fairer == (selection.verdict == "fairer")
     assert document.warnings == cautions(document)
     again = select(AuditResult(document)).document.selection
-    assert again.is_in_sight
+    assert again.is_in_sight == (selection.is_in_sight or selection.outcome != "selected")
+    if not again.is_in_sight:
+        assert again == selection
     for name in ("rank", "outcome", "reason", "tolerances", "candidates", "pareto_front"):
         assert getattr(again, name) == getattr(selection, name)
