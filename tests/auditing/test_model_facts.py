@@ -118,7 +118,9 @@ def test_what_was_asked_for_is_kept_beside_what_was_resolved(exact):
     assert (exact.requested.C, exact.requested.gamma, exact.requested.max_nodes) == (1.0, "scale", "auto")
     assert isinstance(exact.config.svm.gamma, float)
     assert isinstance(exact.config.max_nodes, int)
-    assert (exact.config.primary, exact.config.control) == ("sex", exact.dataset.primary.reference)
+    assert (exact.requested.primary, exact.config.primary) == (None, "sex")
+    # without a named control the claim is about any two groups; tables still compare with the largest group
+    assert (exact.config.control, exact.dataset.primary.reference) == (None, "m")
 
 
 @pytest.mark.parametrize(("value", "shown"), [(1, 1.0), (math.nan, None), ("north", "north"), (np.float64(2.5), 2.5)])

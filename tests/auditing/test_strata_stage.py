@@ -118,7 +118,7 @@ def test_a_stratum_of_one_group_has_no_gap():
     ("given", "error", "words"),
     [
         ("departmnt", ColumnMissing, "named as given; did you mean 'department'"),
-        ("gender", ColumnConflict, "column 'gender' is named twice among .*given, sensitive; give it one role"),
+        ("gender", ColumnConflict, "column 'gender' is named twice, as given and sensitive; give it one role"),
         ("points", ColumnUnusable, "given column 'points' holds .* different numbers.*--band points"),
         (["ward", "department"], ColumnUnusable, "make .* strata, more than 500"),
     ],

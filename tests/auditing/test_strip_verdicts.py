@@ -55,10 +55,12 @@ def test_the_errors_of_all_cells_that_are_told_add_up_to_what_is_stated(second):
     claim, *others = [cell for cell in strip if (cell.column, cell.metric) in told]
     is_shown = claim.verdict is Verdict.FAIRER
     assert is_shown == (second == (0.6, 0.59))
+    levels = holm([claim, *others], rows, 0.025 if is_shown else (1 - CLAIM) * 0.025)
     errors = [1 - cell.confidence for cell in (claim, *others)]
-    # "less fair" is shown of none, so that all share its half
-    assert sum(errors) == pytest.approx(0.025 + CLAIM * 0.025 + (0.025 if is_shown else (1 - CLAIM) * 0.025))
-    assert errors[0] == pytest.approx(CLAIM * 0.025 + 0.025 / len(errors))
+    assert errors == pytest.approx([sum(levels[cell.column, cell.metric]) for cell in (claim, *others)])
+    assert errors[0] == pytest.approx(CLAIM * 0.025 + 0.025 / len(errors))  # "less fair" is shown of none
+    if not is_shown:  # nothing is shown at all, so that no share is passed on
+        assert sum(errors) == pytest.approx(0.05)
     # some 20 labels of a kind: whatever the rows say is left open
     assert {cell.verdict for cell in strip if (cell.column, cell.metric) not in told} == {Verdict.OPEN}
 
@@ -148,7 +150,8 @@ def test_a_claim_that_is_shown_passes_its_share_on(second, verdict):
     rows = made(np.random.default_rng(3), (0.6, 0.4), second)
     strip = strip_alone(cells("a", "b", "one"), rows, 1, config)
     assert strip[0].verdict is verdict
-    levels = holm(strip, rows, 0.025 if verdict is Verdict.FAIRER else (1 - CLAIM) * 0.025)
+    judged = [cell for cell in strip if cell.column != "one"]
+    levels = holm(judged, rows, 0.025 if verdict is Verdict.FAIRER else (1 - CLAIM) * 0.025)
     for cell in strip:
         if cell.column == "one":
             assert cell.verdict is None
@@ -169,9 +172,8 @@ def alone(rows, cell, errors, margin=0.0):
     return compare_chosen(rows[cell.column].holdout, 1, cell.metric, pairs, errors, margin=margin)
 
 
-def holm(strip, rows, left):
+def holm(judged, rows, left):
     """Write Holm's procedure out, for each side: the p-values in order, each with its share of what is left."""
-    judged = [cell for cell in strip if cell.column != "one"]
     keys = [(cell.column, cell.metric) for cell in judged]
     grid = 0.5 ** np.linspace(1, 60, 400)
 
