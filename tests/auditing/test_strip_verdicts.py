@@ -175,17 +175,20 @@ def alone(rows, cell, errors, margin=0.0):
 def holm(judged, rows, left):
     """Write Holm's procedure out, for each side: the p-values in order, each with its share of what is left."""
     keys = [(cell.column, cell.metric) for cell in judged]
-    grid = 0.5 ** np.linspace(1, 60, 400)
+
+    def is_shown(cell, error, is_gain):
+        change = alone(rows, cell, Errors(error, 0.5) if is_gain else Errors(0.5, error)).change
+        return change.upper < 0 if is_gain else change.lower > 0
 
     def value(cell, is_gain):
-        """The smallest error, of a grid, at which the change is shown."""
-        shown = [
-            error
-            for error in grid
-            for change in (alone(rows, cell, Errors(error, 0.5) if is_gain else Errors(0.5, error)).change,)
-            if (change.upper < 0 if is_gain else change.lower > 0)
-        ]
-        return min(shown, default=1.0)
+        """The smallest error at which the change is shown, by bisection of its logarithm; 1 if it is shown at none."""
+        low, high = -60.0, -1.0
+        if not is_shown(cell, 2.0**high, is_gain):
+            return 1.0
+        for _ in range(16):
+            middle = (low + high) / 2
+            low, high = (low, middle) if is_shown(cell, 2.0**middle, is_gain) else (middle, high)
+        return 2.0**high
 
     def stepped(cells, error, is_gain):
         values, levels, open_cells = {cell: value(cell, is_gain) for cell in cells}, {}, list(cells)

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from support.tables import OPTIONS, SPLIT_NOTE
+from support.tables import OPTIONS
 
 from fairenum.__main__ import main
 from fairenum.cli.streams import Exit
@@ -83,7 +83,9 @@ def test_no_temporary_folder_at_all_is_one_line(fairenum, loans, folder, monkeyp
     monkeypatch.setattr(tempfile, "TemporaryDirectory", none)
     ended = fairenum("audit", loans, *OPTIONS, "--output", "run.json", "--evidence", "run.zip")
     assert ended.code == Exit.BAD_INPUT
-    assert ended.err == f"{SPLIT_NOTE}error: No usable temporary directory found in ['/tmp']\n"
+    assert ended.err.startswith("200 / 80 / 120 rows train / select / confirm; ")  # said before the fault
+    assert ended.err.endswith("\nerror: No usable temporary directory found in ['/tmp']\n")
+    assert ended.err.count("\n") == 2
     assert sorted(path.name for path in folder.iterdir()) == ["loans.csv", "run.json"]
     assert load("run.json").status == "complete"
 

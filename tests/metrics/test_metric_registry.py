@@ -72,6 +72,7 @@ table = pd.read_csv(sys.argv[1])
 plan = {"label": "hired", "favourable": "yes", "sensitive": ["sex", "race"]}
 small = {"k": 4, "replications": 60, "sizes": (150, 300, 450), "search": "exact", "range": False, "prices": False}
 loose = {"search": "both", "eps": 0.2, "max_performance_drop": 0.2, "guards": ["none", f"{KEY}@race<=+0.9"]}
+loose["always_search"] = True
 audited = audit(table, metric=KEY, baselines=True, **plan, **{**small, **loose})
 by_town = {**plan, "decision": "town", "decision_favourable": "north"}
 measured = measure(table, metric=KEY, replications=60, **by_town)

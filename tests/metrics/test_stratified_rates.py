@@ -25,6 +25,8 @@ def outcome(rate, label, selected):
             return label & selected, selected
         case "true_positive_rate":
             return label & selected, label
+        case "base_rate":
+            return label, np.ones_like(label)
     return ~label & selected, ~label
 
 

@@ -58,7 +58,7 @@ def one_run(name: str, rows: int, seed: int) -> Said | None:
         is_covered=gap.low <= known.gaps["sex", PARITY][1] <= gap.high,
         is_false=any(is_false(cell, known, margin) for cell in selection.strip),
         is_fairer=selection.is_fairer,
-        is_proposed=selection.proposal == "proposed",
+        is_proposed=selection.answer == "proposed",
         is_as_good=is_as_good,
         is_falsely_as_good=is_as_good and performance[1] - performance[0] < -drop,
     )

@@ -62,9 +62,9 @@ def one_trial(table: str, seed: int) -> Trial:
     parts = rows_of(result, load_dataset(table, incumbent="none"), selection.rank)
     claim = (selection.tolerances.metric, selection.column)
     names = guarded_names([parts["selection"], parts["holdout"]], claim)
-    is_proposed = selection.proposal == "proposed"
+    is_proposed = selection.answer == "proposed"
     return Trial(
-        selection.proposal,
+        selection.answer,
         all(check.is_kept for check in selection.guards),
         len(names),
         beyond(parts["holdout"], names).max(),
