@@ -144,7 +144,7 @@ class Groups:
         if name is None:
             return int(np.where(self.compared, self.sizes, -1).argmax())
         if name not in self.names:
-            raise DataError(f"no group is called {name!r}; choose the reference among {list(self.names)}")
+            raise DataError(f"no group is called {name!r}; choose the control among {list(self.names)}")
         return self.names.index(name)
 
 
