@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 
@@ -26,7 +28,14 @@ class ConvexOracle:
         self.least = self._solved(cp.Minimize(self.loss), [])
 
     def _solved(self, aim: cp.Minimize, further: list[cp.Constraint]) -> float:
-        return float(cp.Problem(aim, self.limits + further).solve(solver="CLARABEL"))
+        """Return the least value of an aim.
+
+        CLARABEL may warn that it is not sure of its last digits, which depends on the processor. Callers compare the
+        value to 1e-6 all the same.
+        """
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+            return float(cp.Problem(aim, self.limits + further).solve(solver="CLARABEL"))
 
     def price(self, row: int, side: float, threshold: float = 0.0) -> float:
         """The least loss with the row on a side, relative to the least of all, minus 1."""
