@@ -24,7 +24,7 @@ from fairenum.document.choice import (
     reason_for,
 )
 from fairenum.document.consequences import rates_by_group
-from fairenum.document.models import ComparedPair, OwnVerdict
+from fairenum.document.models import AuditedModel, ComparedPair, OwnVerdict
 from fairenum.document.scores import ColumnScores
 from fairenum.document.table_facts import SensitiveColumn
 from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMeasure, Verdict
@@ -367,7 +367,7 @@ def _standing(
     chances: FloatArray | None,
 ) -> CandidateScores:
     models = candidates.models
-    return candidate_standing(
+    standing = candidate_standing(
         found,
         reference,
         np.array([model.objective_ratio for model in models], dtype=np.float64),
@@ -376,6 +376,22 @@ def _standing(
         is_in_use=candidates.incumbent is not None,
         chance=chances,
     )
+    if chances is None:
+        return standing
+    is_fitted = [one.origin == "guided" for one in models]
+    return _by_all_rows(replace(standing, is_fitted=np.array(is_fitted)), models, reference)
+
+
+def _by_all_rows(standing: CandidateScores, models: Sequence[AuditedModel], reference: Measured) -> CandidateScores:
+    """Return the scores in which cross-fitted models have the changes of gap and performance on all rows at hand."""
+    gap, performance, target = standing.gap.copy(), standing.performance.copy(), target_of(reference)
+    for place, model in enumerate(models):
+        prospect = model.prospect
+        if prospect is None or prospect.whole_gap_change is None or prospect.performance_change is None:
+            continue
+        gap[place] = target.gap + prospect.whole_gap_change
+        performance[place] = target.performance + prospect.performance_change
+    return replace(standing, gap=gap, performance=performance)
 
 
 def candidate_standing(

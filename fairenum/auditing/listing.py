@@ -19,9 +19,9 @@ from fairenum.document.words import OBSTACLES
 from fairenum.enumeration.distinct import DistinctModels
 from fairenum.enumeration.division import PARTS, Division, operating_point
 from fairenum.enumeration.guided import Bounds, GuidedSearch
-from fairenum.enumeration.model import Model, model_of
+from fairenum.enumeration.model import Model, TiltAxis, model_of
 from fairenum.enumeration.search import Enumeration, Limits
-from fairenum.enumeration.tilted import TiltedSearch
+from fairenum.enumeration.tilted import TiltedSearch, tilt_axes
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ConfigError, ProblemError, SolverError
 from fairenum.metrics import Decisions
@@ -61,6 +61,8 @@ class Listing:
     nodes: int
     ties: MarginTies | None  # why most sets of support vectors decide like another, if they do
     audited_rows: int  # rows by whose decisions models are distinguished
+    # decision values about the training rows, of models that were trained without them; NaN for models without such
+    crossed: FloatArray | None = None
 
     def taken(self, places: IntArray) -> Listing:
         """Return the listing with only the models at the given indices."""
@@ -71,6 +73,7 @@ class Listing:
             sizes=tuple(self.sizes[place] for place in places),
             cuts=tuple(self.cuts[place] for place in places),
             values={part: values[places] for part, values in self.values.items()},
+            crossed=None if self.crossed is None else self.crossed[places],
         )
 
     @property
@@ -301,29 +304,36 @@ def join_tilted(
     """Return two values: the listing with the models of the tilted search at its end, and facts about that search.
 
     Tilted models minimise the loss plus a factor times the difference of two groups' mean decision values; the search
-    tries many factors. It is not run, and its facts are None, if the guided search was not asked for or was skipped, or
-    if no time is left.
+    tries many factors, for up to `MOST_AXES` pairs of groups or rates. It is not run, and its facts are None, if the
+    guided search was not asked for or was skipped, or if no time is left.
     """
     if guided is None or guided.obstacle or is_time_over():
         return listing, None
-    rise = config.tolerances.allowed_loss
-    search = TiltedSearch(
-        partial(_opened, solver=training.svm.solver),
-        training.problem,
-        training.best,
-        watched,
-        rise,
-        config.max_performance_drop,
-        seconds_left(),
-    )
-    stopped = _tilted_run(search, progress)
-    front = search.front
-    longer = joined(listing, [found.model for found in front], "tilted", division)
+    rise, stopped, solves = config.tolerances.allowed_loss, None, 0
+    found: list[Model] = []
+    values, kernel = watched.values_of(listing.models[0]), training.problem.kernel
+    axes: list[TiltAxis | None] = [*tilt_axes(watched, division.train, values, kernel)]
+    for axis in axes or [None]:
+        search = TiltedSearch(
+            partial(opened, solver=training.svm.solver),
+            training.problem,
+            training.best,
+            watched,
+            axis,
+            rise,
+            config.max_performance_drop,
+            seconds_left(),
+        )
+        stopped = _tilted_run(search, progress)
+        found, solves = [*found, *(one.model for one in search.usable)], solves + search.solves
+        if stopped in ("time", "interrupted"):
+            break
+    longer = joined(listing, found, "tilted", division)
     added = len(longer.models) - len(listing.models)
-    return longer, TiltedRun(stopped, rise, search.solves, len(front), added)
+    return longer, TiltedRun(stopped or "no_direction", rise, solves, added)
 
 
-def _opened(problem: SvmProblem, solver: str) -> CertifiedWorkspace:
+def opened(problem: SvmProblem, solver: str) -> CertifiedWorkspace:
     """Return a solver workspace for a tilted problem, in which each example has its own margin.
 
     The native solver is used if the audit's solver takes only problems with one margin for all examples.

@@ -119,7 +119,7 @@ def tune(
     svm = replace(config.svm, gamma=kernel_for(config.svm, train.X, train.weights).gamma)
     if svm.C != "auto":
         return svm, None
-    folds = _folds(train, config.seed, members)
+    folds = folds_of(train, config.seed, members)
     if len(folds) < 2:
         rows = "training rows" if members is None else f"training rows, of different {spelled('group_column')},"
         raise ConfigError(f"C='auto' needs at least two {rows} of each label; give C as a number")
@@ -128,12 +128,12 @@ def tune(
     return replace(svm, C=best_cost(accuracy)), tuning
 
 
-def _folds(train: EncodedRows, seed: int, members: IntArray | None) -> list[Fold]:
+def folds_of(train: EncodedRows, seed: int, members: IntArray | None, most: int = FOLDS) -> list[Fold]:
     """Return stratified cross-validation folds, each a pair of rows to learn from and rows to test on."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     owners = np.arange(len(train)) if members is None else members
-    most = min(FOLDS, *(len(np.unique(owners[train.y == sign])) for sign in (1.0, -1.0)))
+    most = min(most, *(len(np.unique(owners[train.y == sign])) for sign in (1.0, -1.0)))
     if most < 2:
         return []
     kind = StratifiedKFold if members is None else StratifiedGroupKFold

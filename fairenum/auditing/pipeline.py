@@ -10,6 +10,7 @@ from fairenum.auditing import model_facts
 from fairenum.auditing.ambiguity_stage import ambiguity_facts, holdout_prices, proven_range
 from fairenum.auditing.candidates import Candidates, with_guards
 from fairenum.auditing.choosing import choose, judge_by_fresh_holdout, unless_alike
+from fairenum.auditing.cross_fitting import with_cross_fitting
 from fairenum.auditing.disparity import disparity as disparity_of
 from fairenum.auditing.feature_screening import screen
 from fairenum.auditing.group_tables import incumbent_measures, shortlist_tables, shortlisted
@@ -153,6 +154,9 @@ def _searched(
     elif guided and guided.obstacle in (None, *CUT):
         schedule.ended("tilt", "time", is_skipped=True)
     schedule.reserve(finishing_seconds(division, len(longest.models)))
+    if tilted and tilted.models:
+        cross = partial(with_cross_fitting, longest, division, training, config, progress)
+        longest = schedule.optional("cross", cross) or longest
     return longest, guided, tilted, found
 
 

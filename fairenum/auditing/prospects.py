@@ -1,7 +1,8 @@
-"""How likely the holdout is to confirm a model, predicted from the selection split before the holdout is looked at.
+"""How likely the holdout is to confirm a model, predicted before the holdout is looked at.
 
-Let x be a change on the selection split (a fall of the gap, or a change of performance plus its tolerance), s its
-standard error there, and h = s / sqrt(r) that on a holdout with r times as many rows. The holdout shows a change if its
+The prediction rests on the selection split and, for cross-fitted models, on the training rows, too: the rows that are
+*at hand*. Let x be a change there (a fall of the gap, or a change of performance plus its tolerance), s its standard
+error, and h = s / sqrt(r) that on a holdout with r times as many rows. The holdout shows a change if its
 estimate exceeds z h, with z the critical value of the test. As the true change is uncertain by s, that estimate is
 predicted to be normal around x with variance s^2 + h^2, which gives the probability P(Z < (x - z h) / sqrt(s^2 + h^2)).
 """
@@ -9,7 +10,9 @@ predicted to be normal around x with variance s^2 + h^2, which gives the probabi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import Self
 
 import numpy as np
 from scipy import stats
@@ -21,46 +24,120 @@ from fairenum.document.terms import GAPS, Gap
 from fairenum.document.training import Tolerances
 from fairenum.metrics import Decisions
 from fairenum.metrics.changes import change_errors, rate_changes
-from fairenum.metrics.claims import fixed_pairs
-from fairenum.metrics.guardrails import GroupCounter, Subject
+from fairenum.metrics.claims import FixedPairs, fixed_pairs
+from fairenum.metrics.guardrails import GroupCounter, Measured, Subject
 from fairenum.metrics.intervals import plain
 from fairenum.metrics.performance import performance, performance_errors
 from fairenum.metrics.rates import GAP_RATES, score
-from fairenum.svm.problem import FloatArray
+from fairenum.svm.problem import FloatArray, IntArray
+from fairenum.tables.groups import Groups
 
 NORMAL = NormalDist()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsAtHand:
+    """The decisions of some models, the reference first, about rows that may speak for a choice.
+
+    `everyone` has all rows in one group, `by_column` the groups of each sensitive column, and `primary` names the one
+    that models are selected by. `values` are the models' decision values minus their cutoffs.
+    """
+
+    everyone: Decisions
+    by_column: Mapping[str, Decisions]
+    primary: str
+    values: FloatArray
+
+    @classmethod
+    def of_selection(cls, scored_set: ScoredSet) -> Self:
+        """Return the decisions of all models about the selection split."""
+        columns = scored_set.division.columns
+        by_column = {groups.column: scored_set.decisions("selection", groups.column) for groups in columns}
+        everyone, values = scored_set.decisions("selection", None), scored_set.values("selection")
+        return cls(everyone, by_column, str(scored_set.division.column), values)
+
+    @classmethod
+    def with_training(cls, scored_set: ScoredSet, crossed: FloatArray, places: IntArray) -> Self:
+        """Return the decisions of some models, by their places, about the selection split and the training rows.
+
+        `crossed` has the decision values of all models about the training rows, each by models that did not learn from
+        them; that of the model in use is not used.
+        """
+        division = scored_set.division
+        rows = np.concatenate([division.rows["selection"], division.split.train])
+        values = np.hstack([scored_set.values("selection")[places], crossed[places]])
+        decided = (values >= 0.0).astype(np.uint8)
+        if scored_set.is_against_incumbent and scored_set.incumbent is not None:
+            decided[0], values[0] = scored_set.incumbent.bits[rows], scored_set.incumbent.values[rows]
+        dataset = division.dataset
+        members = None if dataset.members is None else dataset.members[rows]
+        plain_rows = Groups.everyone(len(rows))
+        labels = (dataset.signs[rows] > 0.0).astype(np.uint8)
+        everyone = Decisions(decided, labels, plain_rows, dataset.relative(rows), clusters=members)
+        by_column = {groups.column: replace(everyone, groups=groups.take(rows)) for groups in division.columns}
+        return cls(everyone, by_column, str(division.column), values)
+
+    def __len__(self) -> int:
+        return len(self.everyone.labels)
+
+    @property
+    def decisions(self) -> Decisions:
+        """The decisions, grouped by the column that models are selected by."""
+        return self.by_column[self.primary]
+
+    def measured(self, performances: FloatArray, metric: Gap) -> Measured:
+        """Return every quantity that a guardrail can limit."""
+        ordered = sorted(self.by_column.values(), key=lambda one: one.groups.column != self.primary)
+        counter = GroupCounter(self.everyone.labels, [one.groups for one in ordered], self.everyone.weights)
+        decided = self.everyone.predictions.astype(np.bool_)
+        return counter.measured(decided, performances, metric, counter.count(decided))
+
+
 def prospects(scored_set: ScoredSet, config: AuditConfig) -> list[Prospect | None]:
     """Return the prospect of each listed model; None for the reference, and for all models of an exploratory run."""
-    division, reference = scored_set.division, scored_set.ranks[0]
+    division, models = scored_set.division, len(scored_set.ranks)
     if division.is_exploratory or division.column is None:
         return [None] * len(scored_set.listing.models)
-    decisions, values = scored_set.decisions("selection", division.column), scored_set.values("selection")
-    change, error = _pair_changes(decisions, config.metric, config.control)
-    measure = config.tolerances.measure
-    performance_error = performance_errors(scored_set.decisions("selection", None), values, measure)
-    ratio = len(division.rows["holdout"]) / len(division.rows["selection"])
-    guards = _guard_chances(scored_set, config, ratio)
-    found = [
-        None
-        if rank == reference
-        else Prospect(
+    selection = RowsAtHand.of_selection(scored_set)
+    pairs = fixed_pairs(selection.decisions, 0, config.metric, config.control)
+    holdout = len(division.rows["holdout"])
+    found = dict(enumerate(_prospects(selection, pairs, config, holdout)))
+    crossed = scored_set.crossed
+    if crossed is not None:
+        places = np.flatnonzero(~np.isnan(crossed[:, 0]) | (np.arange(models) == 0))
+        more = RowsAtHand.with_training(scored_set, crossed, places)
+        found |= dict(zip(places.tolist(), _prospects(more, pairs, config, holdout, is_crossed=True), strict=True))
+    return [None if place == 0 else found[place] for place, rank in enumerate(scored_set.ranks) if rank]
+
+
+def _prospects(
+    rows: RowsAtHand, pairs: FixedPairs | None, config: AuditConfig, holdout: int, *, is_crossed: bool = False
+) -> list[Prospect]:
+    """Return the prospect of each model by the rows at hand."""
+    measure, ratio = config.tolerances.measure, holdout / len(rows)
+    change, error = _pair_changes(rows.decisions, pairs)
+    performances = performance(rows.everyone, rows.values, measure)
+    performance_error = performance_errors(rows.everyone, rows.values, measure)
+    gaps = np.asarray(getattr(score(rows.decisions).gaps, config.metric))
+    guards = _guard_chances(rows, rows.measured(performances, config.metric), config.tolerances, ratio)
+    return [
+        Prospect(
             gap_change=plain(change[place]),
             gap_error=plain(error[place]),
             performance_error=plain(performance_error[place]),
             guards=float(guards[place]),
             holdout=ratio,
+            whole_gap_change=plain(gaps[place] - gaps[0]) if is_crossed else None,
+            performance_change=plain(performances[place] - performances[0]) if is_crossed else None,
+            is_crossed=is_crossed,
         )
-        for place, rank in enumerate(scored_set.ranks)
+        for place in range(len(performances))
     ]
-    return [one for rank, one in zip(scored_set.ranks, found, strict=True) if rank]
 
 
-def _pair_changes(decisions: Decisions, gap: Gap, control: str | None) -> tuple[FloatArray, FloatArray]:
+def _pair_changes(decisions: Decisions, pairs: FixedPairs | None) -> tuple[FloatArray, FloatArray]:
     """Return each model's change of the gap between the widest pair of the first model, and its standard error."""
     nothing = np.full(len(decisions.predictions), np.nan)
-    pairs = fixed_pairs(decisions, 0, gap, control)
     if pairs is None:
         return nothing, nothing
     compared, (rate, higher, lower) = decisions.compared(), pairs.first
@@ -70,23 +147,15 @@ def _pair_changes(decisions: Decisions, gap: Gap, control: str | None) -> tuple[
     return gaps - gaps[0], change_errors(compared, (rate,))[:, 0, a, b]
 
 
-def _guard_chances(scored_set: ScoredSet, config: AuditConfig, ratio: float) -> FloatArray:
+def _guard_chances(rows: RowsAtHand, measured: Measured, tolerances: Tolerances, ratio: float) -> FloatArray:
     """Return for each model the probability that it keeps, on the holdout, the guardrail that it is closest to."""
-    rows, guards = scored_set.division.selection, config.tolerances.guardrails
-    values = scored_set.values("selection")
-    chances = np.ones(len(values))
-    if not guards:
-        return chances
-    counter = GroupCounter(rows.labels, (rows.groups, *rows.others), rows.weights)
-    decided = scored_set.decisions("selection", None).predictions.astype(np.bool_)
-    performances = performance(scored_set.decisions("selection", None), values, config.tolerances.measure)
-    measured = counter.measured(decided, performances, config.metric, counter.count(decided))
-    errors = _errors(scored_set)
+    chances, guards = np.ones(len(rows.values)), [guard for guard in tolerances.guardrails if guard.is_relative]
+    errors = _errors(rows) if guards else {}
     for guard in guards:
         for subject in measured.first.subjects(guard):
             beyond = measured.beyond(guard, subject, measured.first)
             error = errors.get(subject)
-            if error is None or not guard.is_relative:
+            if error is None:
                 continue
             spread = error * np.sqrt(1.0 + 1.0 / ratio)
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -95,21 +164,18 @@ def _guard_chances(scored_set: ScoredSet, config: AuditConfig, ratio: float) -> 
     return chances
 
 
-def _errors(scored_set: ScoredSet) -> Mapping[Subject, FloatArray]:
+def _errors(rows: RowsAtHand) -> Mapping[Subject, FloatArray]:
     """Return the standard error of the change of every gap and selection rate that a guardrail can limit."""
-    found: dict[Subject, FloatArray] = {}
-    everyone = scored_set.decisions("selection", None)
-    found[Subject("selection_rate")] = _half_width(everyone)[:, 0]
-    for groups in scored_set.division.columns:
-        decisions = scored_set.decisions("selection", groups.column)
+    found = {Subject("selection_rate"): _half_width(rows.everyone)[:, 0]}
+    for column, decisions in rows.by_column.items():
         compared = decisions.compared()
         by_group = _half_width(decisions)
-        for code, name in enumerate(groups.names):
-            found[Subject("selection_rate", groups.column, name)] = by_group[:, code]
+        for code, name in enumerate(decisions.groups.names):
+            found[Subject("selection_rate", column, name)] = by_group[:, code]
         if len(compared.groups.names) < 2:
             continue
         for gap in GAPS:
-            found[Subject(gap, groups.column)] = _widest_error(compared, gap)
+            found[Subject(gap, column)] = _widest_error(compared, gap)
     return found
 
 
@@ -142,7 +208,8 @@ def confirmation_chance(
     own, other = (one.scores.selection.performance.value for one in (model, reference))
     if prospect is None or prospect.gap_change is None or own is None or other is None:
         return 0.0
-    room = own - other + tolerances.max_performance_drop
+    change = own - other if prospect.performance_change is None else prospect.performance_change
+    room = change + tolerances.max_performance_drop
     return min(
         _chance(-prospect.gap_change, prospect.gap_error, prospect.holdout, errors[0]),
         _chance(room, prospect.performance_error, prospect.holdout, errors[1]),

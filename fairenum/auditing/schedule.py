@@ -57,7 +57,7 @@ def wanted_stages(config: AuditConfig) -> dict[str, float]:
     """Return the optional stages that are asked for, each with its share of the time limit."""
     left_out: set[OptionalStage] = set()
     if config.search == "exact":
-        left_out |= {"guide", "tilt"}
+        left_out |= {"guide", "tilt", "cross"}
     if not config.baselines:
         left_out.add("baselines")
     if not config.prices:

@@ -64,6 +64,14 @@ class ScoredSet:
         models = self.listing.uncut(part)
         return np.array(self._joined(models, np.full(models.shape[1], np.nan)))
 
+    @property
+    def crossed(self) -> FloatArray | None:
+        """Decision values about the training rows, of models that did not learn from them; NaN rows where unknown."""
+        models = self.listing.crossed
+        if models is None:
+            return None
+        return np.array(self._joined(models, np.full(models.shape[1], np.nan)))
+
     def decisions(self, part: Part, column: str | None) -> Decisions:
         """Return all models' decisions about a split, grouped by a column or, if that is None, all in one group."""
         models = self.listing.decisions(self.division, part, column)

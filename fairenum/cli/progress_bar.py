@@ -17,6 +17,7 @@ STAGES = {
     "enumerate": "listing models",
     "guide": "searching for fairer models",
     "tilt": "tilting planes towards parity",
+    "cross": "trying tilted models on training rows that they did not learn from",
     "baselines": "trying other mitigations",
     "screen": "looking at what single features give away",
     "score": "scoring",

@@ -22,13 +22,14 @@ def environment(packages: Iterable[str] = PACKAGES, solver: SolverVersion | None
 
 # The stages that can be cut. SHARES has the shares of the remaining time for stages that an audit can do without.
 OptionalStage = Literal[
-    "enumerate", "guide", "tilt", "baselines", "screen", "score", "disagree", "prices", "range",
+    "enumerate", "guide", "tilt", "cross", "baselines", "screen", "score", "disagree", "prices", "range",
     "explain", "weigh", "attack",
 ]  # fmt: skip
 SHARES: Mapping[OptionalStage, float] = {
     "enumerate": 30.0,
     "guide": 25.0,
     "tilt": 10.0,
+    "cross": 10.0,
     "baselines": 15.0,
     "screen": 4.0,
     "disagree": 4.0,

@@ -19,17 +19,15 @@ class TiltedRun(Value, frozen=True):
     rise
         Largest allowed rise of the loss on all training rows, as a share of the least loss.
     solves
-        Number of models trained, each at another price.
-    front
-        Number of models on the Pareto front: no other model is better in loss, gap and performance at once.
+        Number of models trained, each at another price or against another difference.
     models
-        Number of models of the front that were added to the list.
+        Number of them that were added to the list: those of allowed loss, within the guardrails, and deciding some row
+        unlike all others.
     """
 
     stopped: TiltedEnd
     rise: float
     solves: int = 0
-    front: int = 0
     models: int = 0
 
 
@@ -43,8 +41,8 @@ class Tilt(Value, frozen=True):
     column, groups
         The sensitive column, and two of its compared groups: the better off under model 1, then the worse off.
     rate
-        The rate in which the two groups differ most under model 1; the mean decision values are over the rows of the
-        selection split that are in the denominator of this rate.
+        The rate in which the two groups differ under model 1; the mean decision values are over the training rows that
+        are in the denominator of this rate.
     """
 
     price: float
@@ -282,18 +280,23 @@ class ListedModel(Value, frozen=True):
 
 
 class Prospect(Value, frozen=True):
-    """What the selection split says about how the holdout will judge a model; standard errors are of changes.
+    """What is expected of a model on the holdout, by the selection split and, if cross-fitted, the training rows.
 
     Attributes
     ----------
     gap_change
         Change against the reference of the gap between the two groups that are farthest apart under the reference.
     gap_error, performance_error
-        Standard errors, on the selection split, of this change and of the change of performance.
+        Standard errors of this change and of the change of performance.
     guards
         Probability that the model exceeds no guardrail of the run on the holdout, by the one it is closest to.
     holdout
-        Number of rows of the holdout, as a multiple of that of the selection split.
+        Number of rows of the holdout, as a multiple of the rows that the prospect rests on.
+    is_crossed
+        Whether these are the training rows, too, decided by models that did not learn from them.
+    whole_gap_change, performance_change
+        Of a cross-fitted model, the changes of gap and performance against the reference on all these rows; the choice
+        uses them instead of those on the selection split.
     """
 
     gap_change: float | None
@@ -301,6 +304,9 @@ class Prospect(Value, frozen=True):
     performance_error: float | None
     guards: float
     holdout: float
+    is_crossed: bool = False
+    whole_gap_change: float | None = None
+    performance_change: float | None = None
 
 
 class ComparedPair(Value, frozen=True):

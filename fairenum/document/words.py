@@ -94,6 +94,7 @@ STAGES: Mapping[OptionalStage, str] = {
     "enumerate": "the list of models",
     "guide": "the guided search",
     "tilt": "the search among tilted models",
+    "cross": "the decisions of tilted models about training rows that they did not learn from",
     "baselines": "the other mitigations",
     "screen": "the screening of single features",
     "score": "the scores (of the models found, those of least gap on the selection split were kept)",

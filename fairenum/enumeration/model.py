@@ -35,9 +35,9 @@ class FeatureDirection:
 class TiltAxis:
     """The direction by which a search tilts planes, with the rate and the two groups that it is computed from.
 
-    Of the rates that the gap compares, ``rate`` is the one that differs most between two groups under model 1.
-    ``groups`` names the group of the higher rate, then that of the lower. ``direction`` leads from the mean of the
-    lower group to that of the higher, over the rows that the rate is a share of.
+    ``rate`` is one that the gap compares, and differs between the two groups under model 1. ``groups`` names the group
+    of the higher rate, then that of the lower. ``direction`` leads from the mean of the lower group to that of the
+    higher, over the rows that the rate is a share of.
     """
 
     rate: TiltRate

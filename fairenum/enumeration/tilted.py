@@ -2,10 +2,10 @@
 
 For a price v the tilted SVM is ``min P(w, b) + v z(w)``, with P the loss on all examples and ``z(w) = w'd`` the
 stand-in for the parity gap of `fairenum.enumeration.convex_price`: d is the difference of the two groups' mean features
-over the watched rows, which guide the search. With ``w = sum_i alpha_i y_i x_i - v d`` its dual is that of the SVM
-itself with the linear term ``p_i = 1 + v y_i x_i'd``; so any solver can solve it, and the certificate of that problem
-proves the solution. No example is left out, and the loss P is exact. The price rises until the loss is as large as
-allowed; then prices in between are tried.
+over the training rows, so that the rows that later choose a price had no part in it. With
+``w = sum_i alpha_i y_i x_i - v d`` its dual is that of the SVM itself with the linear term ``p_i = 1 + v y_i x_i'd``;
+so any solver can solve it, and the certificate of that problem proves the solution. No example is left out, and the
+loss P is exact. The price rises until the loss is as large as allowed; then prices in between are tried.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fairenum.enumeration.model import Model, PlaneTilt, TiltAxis
 from fairenum.enumeration.unfairness import ScoredModel, Watched
 from fairenum.errors import SolverError
 from fairenum.metrics import score
-from fairenum.metrics.pareto import NOISE, pareto_front
+from fairenum.metrics.pareto import NOISE
 from fairenum.metrics.rates import GAP_RATES
 from fairenum.runtime.budget import checkpoint
 from fairenum.solvers.certified import CertifiedWorkspace
@@ -42,31 +42,50 @@ LABELS: dict[TiltRate, tuple[int, ...]] = {
 }
 
 
-def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> TiltAxis | None:
-    """Return the direction to tilt planes along, with the rate and groups that define it; None if no groups differ.
+MOST_AXES = 3  # directions to tilt along: for gaps of more groups, or of two rates
+WIDE = 0.5  # of the largest difference between two groups: smaller ones are not tilted against
 
-    Of the rates that the gap compares and of the compared groups, those are taken that differ most under model 1.
-    `values` are the decision values of model 1, minus its cutoff, on the rows that guide the search.
+
+def tilt_axes(watched: Watched, rows: EncodedRows, values: FloatArray, kernel: Kernel) -> list[TiltAxis]:
+    """Return the directions to tilt planes along, each with a rate and two groups, the largest difference first.
+
+    Rates are those that the gap compares, groups the compared ones. A difference counts if, under model 1, it is at
+    least `WIDE` times the largest. Of one rate and group, the difference to the group of the highest or lowest rate is
+    taken. The directions are between mean features of `rows`; `values` are the decision values of model 1, minus its
+    cutoff, on the rows that guide the search.
     """
-    rows = watched.rows
-    by_group = score(rows.decisions(values[None])).by_group
-    widest, found = 0.0, None
+    by_group, compared = score(watched.rows.decisions(values[None])).by_group, watched.rows.groups.compared
+    found: list[tuple[float, TiltRate, int, int]] = []
     for rate in (rate for rate in LABELS if rate in GAP_RATES[watched.metric]):
-        shares = np.where(rows.groups.compared, getattr(by_group, rate)[0], np.nan)
-        if np.isnan(shares).all():
-            continue
-        high, low = int(np.nanargmax(shares)), int(np.nanargmin(shares))
-        if shares[high] - shares[low] > widest:
-            widest, found = float(shares[high] - shares[low]), (rate, high, low)
-    return None if found is None else _axis(rows, kernel, *found)
+        shares = np.where(compared, getattr(by_group, rate)[0], np.nan)
+        found += [(float(shares[high] - shares[low]), rate, high, low) for high, low in _wide_pairs(shares)]
+    found.sort(key=lambda one: -round(one[0], ROUNDING_DIGITS))
+    names = watched.rows.groups.names
+    axes = (
+        axis_between(rows, kernel, rate, (names[high], names[low]))
+        for difference, rate, high, low in found
+        if difference >= WIDE * found[0][0]
+    )
+    return [axis for axis in axes if axis is not None][:MOST_AXES]
 
 
-def _axis(rows: EncodedRows, kernel: Kernel, rate: TiltRate, high: int, low: int) -> TiltAxis:
-    concerned = np.isin(rows.labels, LABELS[rate])
-    first, second = (rows.take(np.flatnonzero(concerned & (rows.groups.codes == code))) for code in (high, low))
-    names = rows.groups.names
-    direction = between_means(kernel, first.X, second.X, first.weights, second.weights)
-    return TiltAxis(rate, (names[high], names[low]), direction)
+def _wide_pairs(shares: FloatArray) -> list[tuple[int, int]]:
+    """Return the pairs of groups in which one has the highest or the lowest of all rates, and the other differs."""
+    if np.isnan(shares).all():
+        return []
+    top, bottom = int(np.nanargmax(shares)), int(np.nanargmin(shares))
+    pairs = {(top, low) for low in range(len(shares)) if shares[low] < shares[top]}
+    return sorted(pairs | {(high, bottom) for high in range(len(shares)) if shares[high] > shares[bottom]})
+
+
+def axis_between(rows: EncodedRows, kernel: Kernel, rate: TiltRate, groups: tuple[str, str]) -> TiltAxis | None:
+    """Return the direction between the means of two groups over the rows that a rate is about; None without any."""
+    concerned, names = np.isin(rows.labels, LABELS[rate]), rows.groups.names
+    places = [np.flatnonzero(concerned & (rows.groups.codes == names.index(group))) for group in groups]
+    if not all(place.size for place in places):
+        return None
+    first, second = map(rows.take, places)
+    return TiltAxis(rate, groups, between_means(kernel, first.X, second.X, first.weights, second.weights))
 
 
 CLOSE = 0.9  # of the allowed rise of the loss: a price that reaches it is high enough
@@ -105,7 +124,9 @@ class TiltedSearch:
     problem, best
         The SVM problem, and its optimal solution.
     watched
-        The rows and the gap by which planes are tilted and models are judged.
+        The rows and the gap by which models are judged.
+    axis
+        The direction along which planes are tilted, with its rate and groups; None if there is nothing to tilt.
     rise
         Largest rise of the loss on all examples, as a share of the least loss.
     performance_drop
@@ -116,8 +137,6 @@ class TiltedSearch:
 
     Attributes
     ----------
-    axis
-        The direction along which planes are tilted, with its rate and groups; None if there is nothing to tilt.
     solves, most_solves
         Number of problems solved so far, and the number after which the search stops.
     """
@@ -126,11 +145,11 @@ class TiltedSearch:
     problem: SvmProblem
     best: Solution
     watched: Watched
+    axis: TiltAxis | None
     rise: float = 0.05
     performance_drop: float = 0.01
     seconds: float | None = None
     solves: int = 0
-    axis: TiltAxis | None = None
     stopped: TiltedEnd | None = None
     _rungs: list[_Rung] = field(default_factory=list)
 
@@ -142,11 +161,12 @@ class TiltedSearch:
         first = Model(problem, 1, self.best.alpha, self.best.certificate, {}, True, 0.0)
         first_values = self.watched.values_of(first)
         self._first = self.watched.measured(first_values)
-        axis = widest_axis(self.watched, first_values, kernel)
-        if axis is not None:
-            along, square = axis.direction.along(kernel, problem.X), axis.direction.square(kernel)
-            if not is_zero_direction(along, square):
-                self.axis, self._along, self._square = axis, problem.y * along, square
+        if self.axis is not None:
+            along, square = self.axis.direction.along(kernel, problem.X), self.axis.direction.square(kernel)
+            self._along, self._square = problem.y * along, square
+            if is_zero_direction(along, square):
+                self.axis = None
+            else:
                 self._rungs.append(self._rung(0.0, problem, self.best))
         self._models = self._search()
 
@@ -157,15 +177,10 @@ class TiltedSearch:
         return next(self._models)
 
     @property
-    def front(self) -> list[ScoredModel]:
-        """The tilted models found so far on the Pareto front of loss, gap and performance, least loss first.
-
-        Model 1 takes part in the comparison; constant models and those beyond a guardrail do not.
-        """
-        found = [one.found for one in self._rungs]
-        usable = [one for one in found if one.is_usable and one.is_within_guardrails]
-        costs = np.array([[one.model.loss_ratio, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
-        return [usable[place] for place in pareto_front(costs) if usable[place].model.tilt is not None]
+    def usable(self) -> list[ScoredModel]:
+        """The tilted models found so far, lowest price first, without constant ones and those beyond a guardrail."""
+        found = [one.found for one in self._rungs if one.found.model.tilt is not None]
+        return [one for one in found if one.is_usable and one.is_within_guardrails]
 
     def _search(self) -> Iterator[ScoredModel]:
         if self.axis is None:

@@ -160,9 +160,19 @@ def _tilted(run: TiltedRun, document: AuditDocument) -> str:
     first, second = map(short, tilt.groups)
     return (
         f"The same model was trained on all rows with a price on the difference of mean decision values between "
-        f"{first} and {second} on the selection split, while its loss on the training rows rose by at most "
-        f"{percent(run.rise)}: {counted(run.models, 'tilted model')} that decide differently. They leave nobody out, "
-        "and come last, by their loss; there, too, only the holdout counts."
+        f"{first} and {second}, while its loss on the training rows rose by at most {percent(run.rise)}: "
+        f"{counted(run.models, 'tilted model')} that decide differently. They leave nobody out, and come last, by their "
+        f"loss.{_cross_fitted(document)}"
+    )
+
+
+def _cross_fitted(document: AuditDocument) -> str:
+    """Return a sentence on the rows that choose among tilted models, if training rows are among them."""
+    if not any(model.prospect and model.prospect.is_crossed for model in document.models):
+        return ""
+    return (
+        " To choose among them, training rows count beside the selection split: each was decided by models trained "
+        "without it."
     )
 
 

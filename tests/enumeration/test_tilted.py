@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from fairenum.document.guards import Guard
 from fairenum.enumeration.division import EncodedRows
 from fairenum.enumeration.model import Model, model_of
-from fairenum.enumeration.tilted import TiltedSearch, tilted_problem, widest_axis
+from fairenum.enumeration.tilted import MOST_AXES, TiltedSearch, tilt_axes, tilted_problem
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import AnswerRefused
 from fairenum.metrics import Groups
@@ -49,7 +50,15 @@ def posed(rows: EncodedRows, seed: int = 0, kernel: Kernel | None = None) -> Svm
 
 
 def searched(problem: SvmProblem, rows: EncodedRows, metric: str = PARITY, **options) -> TiltedSearch:
-    return TiltedSearch(path, problem, path(problem).solve(), Watched(rows, metric), **options)
+    return started(path, problem, Watched(rows, metric), **options)
+
+
+def started(opened, problem: SvmProblem, watched: Watched, **options) -> TiltedSearch:
+    """Return a search along the widest difference between groups of the watched rows."""
+    best = path(problem).solve()
+    first = model_of(problem, best, 1, best.certificate.objective)
+    axes = tilt_axes(watched, watched.rows, watched.values_of(first), problem.kernel)
+    return TiltedSearch(opened, problem, best, watched, axes[0] if axes else None, **options)
 
 
 @st.composite
@@ -142,9 +151,8 @@ def test_the_answer_is_that_of_a_general_optimiser(seed):
 def test_another_solver_gives_the_same_models():
     rows = drawn(60, 1)
     problem, watched = posed(rows), Watched(drawn(80, 2), PARITY)
-    best = path(problem).solve()
-    ours = list(TiltedSearch(path, problem, best, watched))
-    theirs = list(TiltedSearch(partial(open_workspace, "osqp"), problem, best, watched))
+    ours = list(started(path, problem, watched))
+    theirs = list(started(partial(open_workspace, "osqp"), problem, watched))
     assert len(ours) == len(theirs) > 5
     for one, other in zip(ours, theirs, strict=True):
         assert one.model.tilt.price == pytest.approx(other.model.tilt.price, rel=1e-6)
@@ -180,7 +188,7 @@ def test_a_row_that_counts_twice_is_two_rows():
 
 
 def axis(rows: EncodedRows, values: np.ndarray, metric: str):
-    return widest_axis(Watched(rows, metric), values, Kernel())
+    return tilt_axes(Watched(rows, metric), rows, values, Kernel())[0]
 
 
 def test_the_direction_is_between_the_means_of_the_rows_that_the_gap_is_about():
@@ -217,7 +225,7 @@ def test_there_may_be_nothing_to_tilt(metric):
     problem, rows = posed(drawn(40, 1)), drawn(60, 2)
     alike = replace(rows, groups=Groups(np.zeros(60, dtype=int), ("a", "b"))) if metric == PARITY else rows
     search = searched(problem, alike, metric)
-    assert list(search) == search.front == []
+    assert list(search) == search.usable == []
     assert (search.stopped, search.solves, search.axis) == ("no_direction", 0, None)
 
 
@@ -238,15 +246,23 @@ def test_nothing_is_allowed():
     assert (list(search), search.stopped, search.solves) == ([], "exhausted", 0)
 
 
-def test_the_front_beats_model_1_and_itself():
-    search = searched(posed(drawn(120, 3)), drawn(200, 4), rise=0.2)
-    found, front = list(search), search.front
-    assert 2 < len(front) <= len(found)
-    costs = np.array([[one.model.loss_ratio, one.gap, -one.performance] for one in front])
-    assert (np.diff(costs[:, 0]) > 0).all()
-    for place, cost in enumerate(costs):
-        others = np.delete(costs, place, 0)
-        assert not (others <= cost).all(1).any()
+def test_usable_models_keep_the_guardrails_and_decide_something():
+    problem, rows = posed(drawn(120, 3)), drawn(200, 4)
+    guard = Guard.of("selection_rate=+-0.02")
+    free, bound = (
+        searched(problem, rows, rise=0.2),
+        started(path, problem, Watched(rows, PARITY, guards=(guard,)), rise=0.2),
+    )
+    assert len(list(free)) == len(free.usable)
+    every, kept = list(bound), bound.usable
+    assert 0 < len(kept) < len(every)
+    best = path(problem).solve()
+    first = model_of(problem, best, 1, best.certificate.objective).decision_function(rows.X) >= 0.0
+    for one in every:
+        change = (one.model.decision_function(rows.X) >= 0.0).mean() - first.mean()
+        assert (one in kept) == (abs(change) <= 0.02 + 1e-12)
+    prices = [one.model.tilt.price for one in kept]
+    assert prices == sorted(prices)
 
 
 def test_on_tied_rows_there_are_planes_across_the_jump():
@@ -271,7 +287,7 @@ def test_what_cannot_be_proven_is_no_model():
                 raise AnswerRefused("no")
             return self._workspace.solve(*box)
 
-    search = TiltedSearch(Refusing, problem, path(problem).solve(), Watched(drawn(80, 2), PARITY))
+    search = started(Refusing, problem, Watched(drawn(80, 2), PARITY))
     assert 0 < len(list(search)) < search.solves == len(calls)
 
 
@@ -283,9 +299,41 @@ def test_time_ends_it():
 def test_models_are_cut_at_the_operating_point():
     problem, rows = posed(drawn(60, 1)), drawn(100, 2)
     watched = Watched(rows, PARITY, point=OperatingPoint(0.3))
-    search = TiltedSearch(path, problem, path(problem).solve(), watched)
+    search = started(path, problem, watched)
     for one in search:
         values = one.model.decision_function(rows.X)
         chosen = values >= np.sort(values)[-30]
         rates = [chosen[rows.groups.codes == code].mean() for code in (0, 1)]
         assert one.gap == pytest.approx(abs(rates[0] - rates[1]))
+
+
+def grouped(codes: np.ndarray, names: tuple[str, ...], X: np.ndarray, y: np.ndarray) -> EncodedRows:
+    return EncodedRows(X, y, Groups(codes, names))
+
+
+def test_the_direction_is_that_of_the_training_rows_and_the_groups_those_of_the_watched():
+    watched, train = drawn(200, 7), drawn(90, 21)
+    axes = tilt_axes(Watched(watched, PARITY), train, watched.X.sum(1), Kernel())
+    b = train.groups.codes == 1
+    np.testing.assert_allclose(axes[0].direction.rows[0], train.X[b].mean(0) - train.X[~b].mean(0))
+    assert axes[0].groups == ("b", "a")
+
+
+def test_wide_differences_have_a_direction_each():
+    """Four groups at rates 0.9, 0.6, 0.3 and 0.1: to the highest or the lowest, at least half as wide as the widest."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(4), 200)
+    rates = np.array([0.9, 0.6, 0.3, 0.1])
+    values = np.where(np.arange(800) % 200 < 200 * rates[codes], 1.0, -1.0)
+    rows = grouped(codes, ("a", "b", "c", "d"), rng.normal(size=(800, 2)), np.where(rng.random(800) < 0.5, 1.0, -1.0))
+    axes = tilt_axes(Watched(rows, PARITY), rows, values, Kernel())
+    assert [one.groups for one in axes] == [("a", "d"), ("a", "c"), ("b", "d")]
+    assert len(axes) == MOST_AXES
+    odds = tilt_axes(Watched(rows, ODDS), rows, values, Kernel())
+    assert {one.rate for one in odds} == {"true_positive_rate", "false_positive_rate"}
+
+
+def test_a_group_without_training_rows_has_no_direction():
+    watched = drawn(200, 7)
+    train = drawn(50, 8).take(np.flatnonzero(drawn(50, 8).groups.codes == 0))
+    assert tilt_axes(Watched(watched, PARITY), train, watched.X.sum(1), Kernel()) == []
