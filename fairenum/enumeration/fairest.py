@@ -80,24 +80,35 @@ class CandidateScores:
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
         """Return a mask of the candidates: within all tolerances and guardrails, not constant, with a defined gap."""
+        usable = ~self.is_constant & ~np.isnan(self.gap) & self._is_guarded
+        return np.asarray(usable & self.is_near_optimal(tolerances) & self.is_performing(tolerances))
+
+    def is_near_optimal(self, tolerances: Tolerances) -> BoolArray:
+        """Return a mask of the models that lose no more of objective and loss than the tolerances allow."""
         near_optimal = _at_least(self.objective_ratio, 1.0 - tolerances.eps)
         if self.loss_ratio is not None:
             close = _at_least(-self.loss_ratio, -tolerances.allowed_loss)
             near_optimal = np.where(np.isnan(self.objective_ratio), close, near_optimal)
-        reached = self._known[..., :1] if self.target is None else np.nan_to_num(self.target.performance)
-        performing = _at_least(self._known, reached - tolerances.max_performance_drop)
-        within = self._is_within(tolerances.max_loss)
-        return np.asarray(near_optimal & performing & within & ~self.is_constant & ~np.isnan(self.gap))
+        if self.loss_ratio is None or tolerances.max_loss is None:
+            return np.asarray(near_optimal)
+        return np.asarray(near_optimal & (_at_least(-self.loss_ratio, -tolerances.max_loss) | self._is_reference))
 
-    def _is_within(self, max_loss: float | None) -> BoolArray:
-        """Return a mask of models within `max_loss` and guardrails; without a model in use, model 1 always is."""
-        is_within = np.ones(self.gap.shape[-1], dtype=np.bool_)
-        if max_loss is not None and self.loss_ratio is not None:
-            is_within = is_within & _at_least(-self.loss_ratio, -max_loss)
-        if self.excess is not None:
-            is_within = is_within & _at_least(-self.excess, 0.0)
-        is_measure = (np.arange(self.gap.shape[-1]) == 0) & (self.target is None)
-        return np.asarray(is_within | is_measure)
+    def is_performing(self, tolerances: Tolerances) -> BoolArray:
+        """Return a mask of the models that perform within the tolerance of the reference."""
+        reached = self._known[..., :1] if self.target is None else np.nan_to_num(self.target.performance)
+        return _at_least(self._known, reached - tolerances.max_performance_drop)
+
+    @property
+    def _is_guarded(self) -> BoolArray:
+        """A mask of the models within all guardrails; without a model in use, model 1 always is."""
+        if self.excess is None:
+            return np.ones(self.gap.shape[-1], dtype=np.bool_)
+        return np.asarray(_at_least(-self.excess, 0.0) | self._is_reference)
+
+    @property
+    def _is_reference(self) -> BoolArray:
+        """A mask of model 1 if it is the reference; of no model if that is the model in use."""
+        return np.asarray((np.arange(self.gap.shape[-1]) == 0) & (self.target is None))
 
     def fairest(self, tolerances: Tolerances) -> IntArray:
         """Return the index of the candidate of least gap; -1 if there is none.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import caution_texts
 from fairenum.document.choice import GapChange
-from fairenum.document.consequences import strip_of
+from fairenum.document.consequences import is_nothing_comparable, strip_of
 from fairenum.document.models import AuditedModel
 from fairenum.document.table_facts import GroupSizes, SensitiveColumn
 from fairenum.document.terms import Measure
@@ -101,11 +101,15 @@ def _model(document: AuditDocument, model: AuditedModel) -> Facts:
         "left out in training": f"{model.records_left_out} of {counted(document.dataset.splits.train, 'training row')}",
         "support vectors": str(model.support_size),
         "favourable from": f"a decision value of {model.cut:g}",
-        "status": answer_of(document) or document.selection.outcome,
+        "status": answer_of(document) or _ending(document),
         "solver": short(svm.solver),
         "fairenum": document.environment.packages.get("fairenum", UNDEFINED),
     }
     return Facts(tuple(facts.items()))
+
+
+def _ending(document: AuditDocument) -> str:
+    return "not comparable" if is_nothing_comparable(document) else document.selection.outcome
 
 
 def _data(document: AuditDocument) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from enum import IntEnum
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.consequences import ended_with
+from fairenum.document.consequences import preferred
 from fairenum.document.exploration_view import ExploredModel
 from fairenum.document.models import AuditedModel, Baseline, Incumbent
 from fairenum.document.scores import BaselineScores, GapEstimate, SplitScores
@@ -144,7 +144,7 @@ def _key(document: AuditDocument, part: Part) -> Iterator[Key]:
         ("found by guided search", Kind.GUIDED, Kind.GUIDED in kinds),
         ("tilted towards parity", Kind.TILTED, Kind.TILTED in kinds),
         ("model 1", Kind.FIRST, Kind.FIRST in kinds),
-        (f"{model_title(document, 0)}{', kept' * (ended_with(document) == 0)}", Kind.IN_USE, document.incumbent),
+        (f"{model_title(document, 0)}{', kept' * (preferred(document) == 0)}", Kind.IN_USE, document.incumbent),
         (f"model {document.selection.rank}, selected", Kind.SELECTED, Kind.SELECTED in kinds),
         ("another method", Kind.BASELINE, any(not one.is_randomised for one in others)),
     )
@@ -322,7 +322,7 @@ LEFT_OUT = Column("records_left_out", "left out", _left_out)
 
 def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
     """Return a narrow table of the models with these ranks, with their scores on the holdout."""
-    ended, columns = ended_with(document), _short_columns(document)
+    ended, columns = preferred(document), _short_columns(document)
     return Table.of(
         "Models by objective, scored on the holdout",
         columns,
@@ -338,7 +338,7 @@ def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
 
 def _short_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbent], ...]:
     """Return the columns of a narrow table of models: short headings, and changes of the gap without limits."""
-    ended = ended_with(document)
+    ended = preferred(document)
     judged = _judged_columns(document, lambda change: signed(change.value))
     return (
         Column("rank", "rank", lambda model: f"{'*' * (model.rank == ended)}{model_cell(model.rank)}"),
@@ -405,7 +405,7 @@ def _in_use_notes(document: AuditDocument) -> Iterator[str]:
 
 
 def _hidden_notes(document: AuditDocument, ranks: Sequence[int]) -> Iterator[str]:
-    if ended_with(document) is not None:
+    if preferred(document) is not None:
         yield "*: the selected model" if document.selection.rank else f"*: {IN_USE}, which is kept"
     if hidden := len(document.ranks) - len(ranks):
         yield f"not shown: {counted(hidden, 'model')}; `fairenum report RUN --all` shows all"
@@ -429,7 +429,7 @@ CHOSEN_BY, JUDGED_BY = SpanningHeading(PARTS["selection"], "chosen by"), Spannin
 
 def all_models(document: AuditDocument) -> Table:
     """Return the table of every model, with scores on the selection split and on the holdout."""
-    ended, columns = ended_with(document), _all_columns(document)
+    ended, columns = preferred(document), _all_columns(document)
     return Table.of(
         "All models, best objective first",
         columns,
@@ -457,7 +457,7 @@ def _all_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbe
 def _candidate(document: AuditDocument, model: AuditedModel | Incumbent) -> Candidate:
     """Return the data by which the table's filters show or hide a model; they never hide the model in use."""
     if isinstance(model, Incumbent):
-        kept = ("selected",) if ended_with(document) == 0 else ()
+        kept = ("selected",) if preferred(document) == 0 else ()
         return Candidate("model-0", loss=0.0, drop=0.0, gap="", marks=("incumbent", *kept))
     selection, scores = document.selection, model.scores.selection
     best = document.reference.scores.selection.performance.value
