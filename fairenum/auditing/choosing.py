@@ -295,7 +295,7 @@ def choose(
     """Return the choice of the fairest model within the tolerances, or of the model of the given rank.
 
     `column` is the sensitive column, or intersection of columns, whose gap is to be small. `tolerances` limit what a
-    fairer model may cost in objective, loss and performance, and hold the guardrails. `confidence` is that of the
+    fairer model may cost in loss and performance, and hold the guardrails. `confidence` is that of the
     tests by which the holdout confirms a choice.
     """
     found, reference = (
@@ -370,7 +370,6 @@ def _standing(
     return candidate_standing(
         found,
         reference,
-        np.array([model.objective_ratio for model in models], dtype=np.float64),
         np.array([model.loss_ratio for model in models]),
         tolerances,
         is_in_use=candidates.incumbent is not None,
@@ -381,7 +380,6 @@ def _standing(
 def candidate_standing(
     models: Measured,
     reference: Measured,
-    objective_ratio: FloatArray,
     loss_ratio: FloatArray,
     tolerances: Tolerances,
     *,
@@ -394,11 +392,10 @@ def candidate_standing(
     the holdout confirms a model, if it is known.
     """
     return CandidateScores(
-        objective_ratio=objective_ratio,
+        loss_ratio=loss_ratio,
         performance=models.values[PERFORMANCE],
         gap=_gaps(models),
         is_constant=models.is_constant,
-        loss_ratio=loss_ratio,
         excess=models.excess(tolerances.guardrails, reference).max(axis=0, initial=0.0),
         target=target_of(reference) if is_in_use else None,
         chance=chance,

@@ -429,6 +429,8 @@ class Core(Value, frozen=True):
         Gap of that model on each split.
     share_of_gain
         Gain of that model over model 1 on the selection split, as a share of the gain of the selected model.
+    loss_ratio
+        Loss of that model on all training rows, divided by the least possible loss, minus 1; null in older runs.
     """
 
     records: int
@@ -436,6 +438,7 @@ class Core(Value, frozen=True):
     objective_ratio: float
     gap: Parts[float | None]
     share_of_gain: float | None
+    loss_ratio: float | None = None
 
 
 class Explanation(Value, frozen=True):

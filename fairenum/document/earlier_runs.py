@@ -9,10 +9,18 @@ Json = dict[str, Any]
 
 def renewed(found: Json) -> Json:
     """Return the decoded JSON of a document with the fields of an audit that have changed in their present form."""
-    selection = found.get("selection")
-    if not isinstance(selection, dict):
+    selection, config = found.get("selection"), found.get("config")
+    if not isinstance(selection, dict) or not isinstance(config, dict):
         return found
-    return {**found, "selection": _with_all_differences(selection)}
+    present = _with_all_differences(selection)
+    if isinstance(tolerances := selection.get("tolerances"), dict):
+        present |= {"tolerances": _without_second_loss(tolerances)}
+    return {**found, "config": _without_second_loss(config), "selection": present}
+
+
+def _without_second_loss(options: Json) -> Json:
+    """Return options without a limit of null on the loss, which was a limit of its own beside `eps`."""
+    return {name: value for name, value in options.items() if (name, value) != ("max_loss", None)}
 
 
 def _with_all_differences(selection: Json) -> Json:

@@ -191,6 +191,11 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aA' else 'a'} {noun}"
 
 
+def allowed_loss(document: AuditDocument) -> str:
+    """Return the largest allowed rise of the loss on all training rows, in percent."""
+    return f"{100 * document.selection.tolerances.eps:g} %"
+
+
 def performance_of(document: AuditDocument) -> str:
     """Return the name of the performance measure of an audit."""
     return PERFORMANCES[document.selection.tolerances.measure.name]

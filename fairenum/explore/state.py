@@ -212,7 +212,6 @@ def standpoint(
     standing = candidate_standing(
         measured,
         first,
-        np.array([one.document.objective_ratio for one in shown]),
         np.array([one.document.loss_ratio for one in shown]),
         tolerances,
         is_in_use=is_in_use,

@@ -12,6 +12,7 @@ from fairenum.document.split_power import spelled_sizes, stronger_split
 from fairenum.document.terms import Reason, Verdict
 from fairenum.document.words import (
     IN_USE,
+    allowed_loss,
     groups_between,
     guard_name,
     performance_of,
@@ -162,10 +163,9 @@ def tolerances_and_choice(document: AuditDocument) -> str:
     kept = f"found none to compare with {IN_USE}" if is_nothing_comparable(document) else kept
     chose = kept if selection.rank is None else f"chose model {selection.rank}"
     against = f" against {IN_USE}" if document.is_against_incumbent else ""
-    loss = "" if tolerances.max_loss is None else f", {percent(tolerances.max_loss)} of training loss"
     return (
-        f"The run allowed {tolerances.eps:g} of the objective{loss} and {tolerances.max_performance_drop:g} of "
-        f"{performance_of(document)}{against}, and {chose}."
+        f"The run allowed a training loss {allowed_loss(document)} above the best and a loss of "
+        f"{tolerances.max_performance_drop:g} of {performance_of(document)}{against}, and {chose}."
     )
 
 

@@ -163,9 +163,7 @@ def renumbered(explored: Explored, rank: int | None) -> str:
     """Return a sentence on a model's number in the exploration and its rank in the report; empty if they are equal."""
     if rank in (None, explored.number):
         return ""
-    return (
-        f"Model {explored.number} of the exploration is model {rank} of the report, which has the best objective first."
-    )
+    return f"Model {explored.number} of the exploration is model {rank} of the report, which has the least loss first."
 
 
 def committed(explored: Explored) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ from fairenum.document.words import (
     GROUP_WIDTH,
     OBSTACLES,
     STOPPED,
+    allowed_loss,
     method_title,
     performance_of,
     reference_title,
@@ -33,7 +34,7 @@ from fairenum.runtime.formatting import capitalised, counted, estimate, percent,
 
 KICKER = "Memo: less discriminatory alternatives"
 NO_BASELINE = (
-    "Model 1, the best by its training objective, stands for the model in use. Alternatives are measured against it."
+    "Model 1, the best by its training loss, stands for the model in use. Alternatives are measured against it."
 )
 ELSEWHERE = "Other kinds of models, other features, more rows or a larger loss may have one."
 NOTHING_LEARNED = (
@@ -134,10 +135,9 @@ def _tilted(run: TiltedRun | None) -> str:
 
 def _allowed(document: AuditDocument) -> str:
     tolerances = document.selection.tolerances
-    loss = "any" if tolerances.max_loss is None else percent(tolerances.max_loss)
     guards = ", ".join(shortened(guard, GROUP_WIDTH) for guard in tolerances.guards) or "none"
     return (
-        f"{tolerances.eps:g} of the objective, {loss} rise of training loss, {tolerances.max_performance_drop:g} of "
+        f"a training loss {allowed_loss(document)} above the best, {tolerances.max_performance_drop:g} less of "
         f"{performance_of(document)}; guardrails: {guards}"
     )
 

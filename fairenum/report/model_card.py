@@ -49,10 +49,8 @@ SENSITIVE_USED = "The sensitive columns are features: the model knows the group 
 def _rank(document: AuditDocument, model: AuditedModel) -> str:
     listed = counted(len(document.models), "listed model")
     if model.rank == 1:
-        return f"1, the best of {listed} by its training objective"
-    lacking, is_tilted = percent(model.shortfall, 3), model.objective_ratio is None
-    price = f"training loss {lacking} above the best" if is_tilted else f"{lacking} of the best objective is lost"
-    return f"{model.rank}, one of {listed}; {price}"
+        return f"1, the best of {listed} by its training loss"
+    return f"{model.rank}, one of {listed}; training loss {percent(model.loss_ratio, 3)} above the best"
 
 
 def model_card(document: AuditDocument, *, has_file: bool = False) -> Page:
