@@ -77,16 +77,13 @@ def model_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
     )
 
 
-MODEL_COLUMNS: tuple[Column[models_section.ListedModel], ...] = (models_section.LOSS, models_section.LEFT_OUT)
-
-
 def fixed_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
     """Return the columns of the table of models whose cells stay the same when the user changes the tolerances."""
     performance = PERFORMANCES[view.standpoint.tolerances.measure.name]
     return (
         Column("number", "model", lambda model: str(model.number), is_word=True),
         Column("origin", "found", lambda model: model.origin, is_word=True),
-        *MODEL_COLUMNS,
+        *(*models_section.TRAINED, models_section.LEFT_OUT),
         Column("performance", performance, lambda model: estimate(model.scores.performance)),
     )
 

@@ -314,11 +314,13 @@ def _left_out(model: ListedModel) -> str:
     return UNDEFINED if isinstance(model, Incumbent) else str(sum(entry.copies for entry in model.left_out))
 
 
-# Columns about training: in every table of models, in reports and in explorations; and in lists by objective.
-LOSS: Column[ListedModel] = Column(
-    *("loss_ratio", "training loss", training_loss),
-    note="loss: training loss, on all training rows, against the best there is",
-    narrow="loss",
+# Columns about training in every table of models, in reports and in explorations.
+TRAINED: tuple[Column[ListedModel], ...] = (
+    Column(
+        *("loss_ratio", "training loss", training_loss),
+        note="loss: training loss, on all training rows, against the best there is",
+        narrow="loss",
+    ),
 )
 OBJECTIVE: Column[ListedModel] = Column(
     *("objective_ratio", "objective", objective_ratio),
@@ -336,7 +338,7 @@ def is_by_objective(document: AuditDocument) -> bool:
 
 def trained_columns(document: AuditDocument) -> tuple[Column[ListedModel], ...]:
     """Return the columns about training in a table of models: the loss and, in a list by objective, the objective."""
-    return (LOSS, OBJECTIVE) if is_by_objective(document) else (LOSS,)
+    return (*TRAINED, OBJECTIVE) if is_by_objective(document) else TRAINED
 
 
 def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
