@@ -36,7 +36,7 @@ from fairenum.document.terms import (
     SmallGroups,
     requested_performance,
 )
-from fairenum.document.training import NEAR_OPTIMAL, Decide, DecideText, SvmSettings, Tolerances
+from fairenum.document.training import REACH, Decide, DecideText, SvmSettings, Tolerances
 
 SHARES = (0.6, 0.2, 0.2)  # where sizes are not chosen for power
 
@@ -136,7 +136,7 @@ class AuditConfig(Options):
         AUTO,
         words=(AUTO,),
         help=f"Largest relative rise of the loss on all training rows, left out or not, above that of model 1; auto: "
-        f"{NEAR_OPTIMAL:g}, and more where the model in use is weaker than model 1.",
+        f"{REACH:g}, and more where the model in use is weaker than model 1.",
     )
     performance: RequestedPerformance = like(
         Tolerances,
@@ -234,5 +234,5 @@ class AuditConfig(Options):
         suited = "balanced_accuracy" if is_weighted else "accuracy"
         performance = suited if self.performance == AUTO else self.performance
         guards = stated_guards(self.guards)
-        eps = NEAR_OPTIMAL if self.eps == AUTO else self.eps
+        eps = REACH if self.eps == AUTO else self.eps
         return Tolerances(self.metric, eps, self.max_performance_drop, performance, guards)

@@ -30,6 +30,7 @@ from fairenum.document.table_facts import TableFacts
 from fairenum.document.terms import RequestedPerformance
 from fairenum.document.training import (
     NEAR_OPTIMAL,
+    REACH,
     ClassWeight,
     ClassWeights,
     Decide,
@@ -193,6 +194,11 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         rate = self.incumbent.scores.selection.selection_rate.value if self.incumbent else None
         is_mixed = self.is_against_incumbent and rate is not None and 0.0 < rate < 1.0
         return "like-incumbent" if is_mixed else "base-rate"
+
+    @property
+    def reach(self) -> float:
+        """The relative loss up to which fairer models are looked for, unless the run itself widened that."""
+        return REACH if self.requested.eps == "auto" else self.selection.tolerances.eps
 
     @property
     def near_optimal(self) -> float:

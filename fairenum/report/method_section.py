@@ -138,11 +138,11 @@ def _rule_against_incumbent(document: AuditDocument, metric: str) -> str:
 
 def _slack(document: AuditDocument) -> str:
     """Return a sentence on the training loss that a weak model in use allows; empty if it is the usual one."""
-    if document.selection.tolerances.eps <= document.near_optimal or document.incumbent is None:
+    if document.selection.tolerances.eps <= document.reach or document.incumbent is None:
         return ""
     used, first = (one.scores.selection.performance.value for one in (document.incumbent, document.first))
     return (
-        f" The loss may rise by {allowed_loss(document)} instead of {100 * document.near_optimal:g} %, "
+        f" The loss may rise by {allowed_loss(document)} instead of {100 * document.reach:g} %, "
         f"as {IN_USE} performs worse than model 1: {share(used)} against {share(first)}."
     )
 
