@@ -240,6 +240,8 @@ def _dataset(table: StudyTable, frame: pd.DataFrame) -> Dataset:
 
 def _scores(whole: Dataset, own: IntArray, rest: IntArray, kind: str, seed: int) -> tuple[FloatArray, float]:
     """Return the probability of a favourable label for each of the other rows, and the base rate of the own rows."""
+    if len(np.unique(whole.y[own])) < 2:
+        raise DataError(f"the {len(own)} rows for the model in use have one label alone; give a table with more rows")
     encoding = Encoding.fit(whole, own)
     model = KINDS[kind](seed).fit(dense(encoding.transform(whole, own)), whole.y[own])
     return model.predict_proba(dense(encoding.transform(whole, rest)))[:, 1], float(whole.y[own].mean())
