@@ -210,8 +210,8 @@ class Standing(Value, frozen=True):
         Mean gap of the model in use on the holdout.
     performance
         Mean performance of the model in use there, by `measures`.
-    without_gap
-        Number of splits in which the default audit says that there is no disparity.
+    answers
+        Number of splits by the answer of the default audit.
     blind, aware
         Fairenum against methods that need no group to decide, and against all methods; null without any.
     """
@@ -223,7 +223,7 @@ class Standing(Value, frozen=True):
     measures: tuple[str, ...]
     gap: Share
     performance: Share
-    without_gap: int
+    answers: dict[str, int]
     methods: tuple[MethodFigures, ...]
     blind: Duel | None
     aware: Duel | None
@@ -231,7 +231,7 @@ class Standing(Value, frozen=True):
     @property
     def is_disparate(self) -> bool:
         """Whether the default audit sees a disparity in at least half of the splits."""
-        return 2 * self.without_gap <= self.splits
+        return 2 * self.answers.get("no disparity", 0) <= self.splits
 
     def figures(self, method: str) -> MethodFigures | None:
         """Return the figures of a method; None if it has no result in any split."""

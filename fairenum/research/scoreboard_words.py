@@ -123,7 +123,8 @@ def _lines(one: Standing) -> Iterator[str]:
     yield f"{one.splits} splits."
     yield f"Rows of model in use / training / selection / holdout: {' / '.join(map(str, one.rows))}."
     yield f"The model in use has a gap of {_number(one.gap)} and {measures} {_number(one.performance)};"
-    yield f"in {one.without_gap} splits the default audit says that there is no disparity."
+    answers = ", ".join(f"{answer} {count}" for answer, count in one.answers.items())
+    yield f"the default audit answers: {answers or 'it was not run'}."
     if one.blind:
         rival = one.blind.rival.replace("_", " ")
         reason = "" if one.blind.is_as_good else ", as it loses more performance than the tolerance"
@@ -149,7 +150,8 @@ def _forms(cells: Sequence[FormCell]) -> Iterator[str]:
     if not cells:
         return
     yield "## Forms of model\n"
-    yield "Mean accuracy, AUC and CPU seconds on the holdout, without any regard to groups.\n"
+    yield "Mean accuracy, AUC and CPU seconds on the holdout, without any regard to groups; every form selects the share"
+    yield "of favourable labels of the training rows.\n"
     yield _row("table", "splits", *(name.replace("_", " ") for name in FORMS))
     yield "|---|---:|" + "---:|" * len(FORMS)
     for table in dict.fromkeys(cell.table for cell in cells):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -32,7 +33,7 @@ def _standing(cells: Sequence[Cell]) -> Standing:
         measures=tuple(dict.fromkeys(str(cell.measure) for cell in cells)),
         gap=mean([cell.in_use.gap for cell in cells]),
         performance=mean([cell.in_use.performance for cell in cells]),
-        without_gap=sum(cell.audit is not None and cell.audit.answer == "no disparity" for cell in cells),
+        answers=dict(Counter(str(cell.audit.answer) for cell in cells if cell.audit)),
         methods=tuple(figures),
         blind=_duel(cells, figures, is_aware=False),
         aware=_duel(cells, figures, is_aware=True),

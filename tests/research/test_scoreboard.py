@@ -10,10 +10,10 @@ from support.tables_in_use import hiring
 
 from fairenum.document.scoreboard_cells import Scoreboard
 from fairenum.errors import ConfigError, DataError, ResultError
-from fairenum.research import scoreboard
+from fairenum.research import model_forms, scoreboard
 from fairenum.research.cell_run import DEFAULT, METHODS, PLAIN, UNGUARDED
 from fairenum.research.contest import contest, own_rows
-from fairenum.research.model_forms import FORMS
+from fairenum.research.model_forms import FORMS, form_score, run_forms
 from fairenum.research.rivals import RIVALS
 from fairenum.research.scoreboard import main, read, run
 from fairenum.research.study_tables import MOST_ROWS, StudyTable, study_tables
@@ -218,3 +218,24 @@ def test_the_command_runs_a_bundled_table(tmp_path, capsys):
 
 def test_every_method_has_one_name():
     assert not set(RIVALS) & {DEFAULT, UNGUARDED, PLAIN}
+
+
+def test_forms_are_compared_at_one_share_by_accuracy_and_auc(table):
+    one = contest(table, "logistic", 0)
+    labels = one.rows("holdout").labels
+    values = {part: one.score(part) for part in ("selection", "holdout")}
+    found = form_score("any", values, one, 0.0)
+    higher = values["holdout"][labels == 1][:, None] > values["holdout"][labels == 0]
+    assert found.auc == pytest.approx(higher.mean(), abs=1e-3)
+    cut = np.quantile(values["selection"], 1.0 - one.rows().labels.mean())
+    assert found.accuracy == pytest.approx(((values["holdout"] >= cut) == labels).mean(), abs=0.015)
+
+
+def test_a_form_that_is_not_there_says_so(table, monkeypatch):
+    monkeypatch.setattr(model_forms, "find_spec", lambda _: None)
+    monkeypatch.setattr(model_forms, "has_features", lambda: False)
+    found = {score.form: score for score in run_forms(table, 0).scores}
+    assert found["explainable_boosting"].error == "not installed: the package interpret"
+    assert found["additive"].error == "audits have no option features yet"
+    assert found["linear"].auc > 0.6
+    assert found["linear"].error is None
