@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from fairenum.auditing.run_state import RunState
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.scoreboard_cells import AuditFacts, Cell, MethodResult
+from fairenum.document.terms import Origin
 from fairenum.enumeration.division import PARTS
 from fairenum.errors import FairenumError
 from fairenum.research.contest import TOLERANCE, Contest, Decided, contest
@@ -22,7 +23,10 @@ from fairenum.runtime.budget import silent
 from fairenum.runtime.parallel import one_thread
 
 DEFAULT, UNGUARDED, PLAIN = "fairenum", "fairenum_no_guardrails", "fairenum_plain_rule"
-OWN = (DEFAULT, UNGUARDED, PLAIN)
+GUIDED, TILTED = "fairenum_guided", "fairenum_tilted"
+# the default audit's models, of any origin or of one, chosen from by the rule that all rivals choose by
+ORIGINS: Mapping[str, Origin | None] = {PLAIN: None, GUIDED: "guided", TILTED: "tilted"}
+OWN = (DEFAULT, UNGUARDED, *ORIGINS)
 METHODS = (*OWN, *RIVALS)
 
 
@@ -30,7 +34,7 @@ METHODS = (*OWN, *RIVALS)
 def run_cell(table: StudyTable, kind: str, seed: int, methods: Sequence[str], known: Cell | None = None) -> Cell:
     """Return a cell with the results of the given methods, added to those of `known`, the same cell run before."""
     one = contest(table, kind, seed)
-    audited = _Audited(one) if known is None or set(methods) & {DEFAULT, PLAIN} else None
+    audited = _Audited(one) if known is None or set(methods) & {DEFAULT, *ORIGINS} else None
     measure = audited.measure if audited else known.measure if known else one.measure
     one = one.measured_by(measure)
     results = [_result(name, one, audited) for name in methods]
@@ -99,18 +103,25 @@ class _Audited:
         )
 
     def result(self, name: str, one: Contest) -> MethodResult:
-        """Return what the audit reaches: by its own choice or, for `PLAIN`, by the rule that all rivals choose by."""
+        """Return what the audit reaches: by its own choice or, for `ORIGINS`, by the rule that all rivals choose by."""
         facts = self.facts
         if facts is None or self.state is None:
             return MethodResult(name, error=self.error, seconds=self.seconds)
-        values = self.state.listing.values
-        listed = [
-            Decided(f"model {rank}", {part: (values[part][rank - 1] >= 0.0).astype(np.float64) for part in PARTS})
-            for rank in range(1, sum(facts.listed.values()) + 1)
-        ]
-        if name == PLAIN:
-            return one.result(name, listed).but(seconds=self.seconds)
+        listed, origins = self._listed(self.state), self.state.listing.origins
+        if name in ORIGINS:
+            wanted = ORIGINS[name]
+            some = [model for model, origin in zip(listed, origins, strict=True) if wanted in (None, origin)]
+            return one.result(name, some).but(seconds=self.seconds)
         place = None if facts.rank is None else facts.rank - 1
         judged = [one.judged(decided) for decided in listed]
         found = one.result_of(name, listed, judged, place)
         return found.but(seconds=self.seconds, is_kept=place is None)
+
+    @staticmethod
+    def _listed(state: RunState) -> list[Decided]:
+        """Return the decisions of every listed model."""
+        decided = {part: (state.listing.values[part] >= 0.0).astype(np.float64) for part in PARTS}
+        return [
+            Decided(f"model {rank}", {part: decided[part][rank - 1] for part in PARTS})
+            for rank in range(1, len(state.listing.models) + 1)
+        ]

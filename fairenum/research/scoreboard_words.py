@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairenum.document.scoreboard_cells import Cell, Duel, FormCell, MethodFigures, Scoreboard, Share, Standing
-from fairenum.research.cell_run import DEFAULT, METHODS, PLAIN, UNGUARDED
+from fairenum.research.cell_run import DEFAULT, GUIDED, METHODS, PLAIN, TILTED, UNGUARDED
 from fairenum.research.model_forms import FORMS
 from fairenum.research.standings import mean, ratio, standings
 
@@ -16,7 +16,10 @@ NAMES = {
     DEFAULT: "fairenum",
     UNGUARDED: "fairenum without guardrails",
     PLAIN: "fairenum's list, rule of the others",
+    GUIDED: "its guided models, same rule",
+    TILTED: "its tilted models, same rule",
 }
+WHY = (PLAIN, GUIDED, TILTED, UNGUARDED)
 EXPLAINED = """\
 A third of each table's rows trained the model in use. The rest is divided as in a default audit, and every method
 gets the same rows. Each knob is swept, and chosen on the selection split: the smallest gap (demographic parity
@@ -34,6 +37,8 @@ errors are standard errors over splits.
 - in hindsight: gap left by the setting that is fairest on the holdout, within the tolerance there.
 - best, level, behind: fairenum leaves the least gap of the methods that are not shown to lose more performance than the
   tolerance, by two standard errors; or it is within two standard errors of the least, paired over splits; or not.
+- rule of the others: the models that the default audit lists, all of them or those of one search, chosen from as the
+  settings of the other methods are.
 - (groups): needs a person's group to decide. CPU: seconds of all settings together.
 """
 
@@ -91,10 +96,10 @@ def _losses(found: Sequence[Standing]) -> Iterator[str]:
     behind = [(one, one.blind) for one in found if one.blind and one.blind.outcome == "behind"]
     if not behind:
         return
-    heads = ("fairenum", "its performance", "its list, other rule", "no guardrails", "its list in hindsight")
+    heads = ("fairenum", "its performance", *(NAMES[name] for name in WHY), "its list in hindsight")
     yield "## Where fairenum is behind\n"
     yield _row("table", "in use", "best", "it leaves", "its hindsight", *heads, "comparable")
-    yield "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    yield "|---|---|---|" + "---:|" * (len(WHY) + 6)
     for one, duel in behind:
         yield from _loss(one, duel)
     yield ""
@@ -103,7 +108,7 @@ def _losses(found: Sequence[Standing]) -> Iterator[str]:
 def _loss(one: Standing, duel: Duel) -> Iterator[str]:
     rival, own = one.figures(duel.rival), one.figures(DEFAULT)
     if rival and own:
-        others = [_share(other.left) if (other := one.figures(name)) else "" for name in (PLAIN, UNGUARDED)]
+        others = [_share(other.left) if (other := one.figures(name)) else "" for name in WHY]
         cells = (_share(own.left), _change(own.change), *others, f"{own.hindsight:.0%}", f"{own.comparable:.0%}")
         yield _row(one.table, one.kind, _name(rival), _share(rival.left), f"{rival.hindsight:.0%}", *cells)
 
@@ -150,8 +155,8 @@ def _forms(cells: Sequence[FormCell]) -> Iterator[str]:
     if not cells:
         return
     yield "## Forms of model\n"
-    yield "Mean accuracy, AUC and CPU seconds on the holdout, without any regard to groups; every form selects the share"
-    yield "of favourable labels of the training rows.\n"
+    yield "Mean accuracy, AUC and CPU seconds on the holdout, without any regard to groups; every form selects the"
+    yield "share of favourable labels of the training rows.\n"
     yield _row("table", "splits", *(name.replace("_", " ") for name in FORMS))
     yield "|---|---:|" + "---:|" * len(FORMS)
     for table in dict.fromkeys(cell.table for cell in cells):

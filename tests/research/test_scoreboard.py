@@ -11,14 +11,14 @@ from support.tables_in_use import hiring
 from fairenum.document.scoreboard_cells import Scoreboard
 from fairenum.errors import ConfigError, DataError, ResultError
 from fairenum.research import model_forms, scoreboard
-from fairenum.research.cell_run import DEFAULT, METHODS, PLAIN, UNGUARDED
+from fairenum.research.cell_run import DEFAULT, GUIDED, METHODS, PLAIN, TILTED, UNGUARDED
 from fairenum.research.contest import contest, own_rows
 from fairenum.research.model_forms import FORMS, form_score, run_forms
 from fairenum.research.rivals import RIVALS
 from fairenum.research.scoreboard import main, read, run
 from fairenum.research.study_tables import MOST_ROWS, StudyTable, study_tables
 
-FEW = (DEFAULT, UNGUARDED, PLAIN, "reweighing", "penalised", "threshold_optimizer")
+FEW = (DEFAULT, UNGUARDED, PLAIN, GUIDED, TILTED, "reweighing", "penalised", "threshold_optimizer")
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +76,8 @@ def test_one_cell_has_all_methods_and_is_saved(board):
     assert cell.groups == 2
     assert cell.audit is not None
     assert sum(cell.audit.listed.values()) == cell.result(DEFAULT).candidates
+    for name, origin in ((GUIDED, "guided"), (TILTED, "tilted")):
+        assert cell.result(name).candidates <= cell.audit.listed.get(origin, 0)
     assert read(path) == found
     assert [one.form for one in found.forms[0].scores] == list(FORMS)
     assert len(told) == 1
@@ -217,7 +219,7 @@ def test_the_command_runs_a_bundled_table(tmp_path, capsys):
 
 
 def test_every_method_has_one_name():
-    assert not set(RIVALS) & {DEFAULT, UNGUARDED, PLAIN}
+    assert not set(RIVALS) & {DEFAULT, UNGUARDED, PLAIN, GUIDED, TILTED}
 
 
 def test_forms_are_compared_at_one_share_by_accuracy_and_auc(table):
