@@ -156,8 +156,10 @@ class MethodFigures(Value, frozen=True):
     left, change
         Gap left and mean change of performance on the holdout, where a user replaces the model in use only by a
         candidate that is comparable and fairer on the selection split: at equal performance, as far as a user can tell.
+    selection_left
+        The same as `left` on the selection split, which chose: the smaller it is beside `left`, the more is chance.
     plain_left, plain_change
-        The same where the chosen candidate always replaces the model in use.
+        As `left` and `change` where the chosen candidate always replaces the model in use.
     rate_change
         Mean change of the share that is decided favourably, as for `change`.
     hindsight
@@ -173,6 +175,7 @@ class MethodFigures(Value, frozen=True):
     within: float
     left: Share
     change: Share
+    selection_left: float
     plain_left: Share
     plain_change: Share
     rate_change: float

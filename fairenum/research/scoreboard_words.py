@@ -30,6 +30,8 @@ errors are standard errors over splits.
   within the tolerance on the selection split, or none has a smaller gap there, so that this is a comparison at equal
   performance as far as a user can tell. The change of performance is beside it, and that of the share of favourable
   decisions (rate).
+- selection: gap left on the selection split, by which a setting is chosen; what is smaller there than on the holdout is
+  chance.
 - always replaced: gap left and change of performance where the chosen setting replaces the model in use in any case; if
   no setting is within the tolerance, the one of best performance is chosen.
 - comparable: splits with a setting within the tolerance on the selection split, and splits in which the chosen setting
@@ -46,7 +48,7 @@ errors are standard errors over splits.
 def markdown(board: Scoreboard) -> str:
     """Return the summary of all cells: totals, why fairenum is behind where it is, every table, and forms of model."""
     found = standings(board.cells)
-    parts = ["# Scoreboard", EXPLAINED, *_totals(found), *_losses(found)]
+    parts = ["# Scoreboard\n", EXPLAINED, *_totals(found), *_losses(found)]
     parts += [part for one in found for part in _table(one)]
     parts += [*_forms(board.forms), *_failures(board.cells), *_sources(board.cells)]
     return "\n".join(parts) + "\n"
@@ -68,8 +70,8 @@ def _totals(found: Sequence[Standing]) -> Iterator[str]:
 
 
 def _means(found: Sequence[Standing]) -> Iterator[str]:
-    yield _row("method", "pairs", "gap left", "performance", "comparable", "in hindsight", "CPU s")
-    yield "|---|---:|---:|---:|---:|---:|---:|"
+    yield _row("method", "pairs", "gap left", "performance", "selection", "comparable", "in hindsight", "CPU s")
+    yield "|---|" + "---:|" * 7
     for name in METHODS:
         if own := [(standing, one) for standing in found if (one := standing.figures(name))]:
             yield _mean_row(own)
@@ -83,12 +85,14 @@ def _outcomes(duels: Sequence[Duel | None]) -> str:
 
 def _mean_row(own: Sequence[tuple[Standing, MethodFigures]]) -> str:
     gaps, some = [standing.gap.value for standing, _ in own], [one for _, one in own]
-    left = ratio([gap * one.left.value for gap, one in zip(gaps, some, strict=True)], gaps)
-    later = ratio([gap * one.hindsight for gap, one in zip(gaps, some, strict=True)], gaps)
+    left, tried, later = (
+        ratio([gap * share for gap, share in zip(gaps, shares, strict=True)], gaps)
+        for shares in zip(*((one.left.value, one.selection_left, one.hindsight) for one in some), strict=True)
+    )
     change = mean([one.change.value for one in some])
     comparable, seconds = (float(np.mean([getattr(one, name) for one in some])) for name in ("comparable", "seconds"))
-    cells = (_share(left), _change(change), f"{comparable:.0%}", f"{later.value:.0%}", f"{seconds:.1f}")
-    return _row(_name(some[0]), len(own), *cells)
+    cells = (_share(left), _change(change), f"{tried.value:.0%}", f"{comparable:.0%}", f"{later.value:.0%}")
+    return _row(_name(some[0]), len(own), *cells, f"{seconds:.1f}")
 
 
 def _losses(found: Sequence[Standing]) -> Iterator[str]:
@@ -117,8 +121,18 @@ def _table(one: Standing) -> Iterator[str]:
     """Yield the figures of every method on one table with one kind of model in use."""
     yield f"## {one.table}, {one.kind}\n"
     yield " ".join(_lines(one)) + "\n"
-    yield _row("method", "gap left", "performance", "rate", "always replaced", "comparable", "in hindsight", "CPU s")
-    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    yield _row(
+        "method",
+        "gap left",
+        "performance",
+        "rate",
+        "selection",
+        "always replaced",
+        "comparable",
+        "in hindsight",
+        "CPU s",
+    )
+    yield "|---|" + "---:|" * 8
     yield from map(_method_row, one.methods)
     yield ""
 
@@ -143,6 +157,7 @@ def _method_row(figures: MethodFigures) -> str:
         _share(figures.left),
         _change(figures.change),
         f"{figures.rate_change:+.3f}",
+        f"{figures.selection_left:.0%}",
         f"{figures.plain_left.value:.0%}, {figures.plain_change.value:+.3f}",
         f"{figures.comparable:.0%}, {figures.within:.0%}",
         f"{figures.hindsight:.0%}",

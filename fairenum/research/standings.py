@@ -66,6 +66,9 @@ def _figures(name: str, pairs: Sequence[Pair]) -> MethodFigures:
         within=float(np.mean([is_comparable(plain(pair).performance, pair[0].in_use.performance) for pair in pairs])),
         left=left(pairs, taken),
         change=mean(_changes(pairs, taken)),
+        selection_left=ratio(
+            [taken(pair).selection_gap for pair in pairs], [cell.in_use.selection_gap for cell, _ in pairs]
+        ).value,
         plain_left=left(pairs, plain),
         plain_change=mean(_changes(pairs, plain)),
         rate_change=float(np.mean([taken(pair).rate - pair[0].in_use.rate for pair in pairs])),

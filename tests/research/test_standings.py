@@ -74,6 +74,7 @@ def test_figures_of_a_table():
     own, rival = found.figures("fairenum"), found.figures("penalised")
     assert own.left.value == pytest.approx(0.45 / 0.6)
     assert own.change.value == pytest.approx(-0.005)
+    assert own.selection_left == pytest.approx(0.45 / 0.6)
     assert own.within == pytest.approx(2 / 3)
     assert rival.splits == 2
     assert rival.left.value == pytest.approx((0.2 + 0.05) / 0.3)
@@ -143,6 +144,13 @@ def test_the_summary_names_losses_failures_and_sources():
     assert "- oxonfair, 3 cells: not installed" in text
     assert "| loans | 1 | none | 0.800, 0.750, 0.1 s | none | none | none |" in text
     assert "| loans | a package | MIT |" in text
+
+
+def test_totals_weigh_tables_by_their_gap():
+    cells = [cell(0, result("fairenum", 0.1)), cell(1, result("fairenum", 0.1), table="jobs")]
+    assert "| fairenum | 2 | 67% ± 22% | +0.000 ± 0.000 | 67% | 100% | 67% | 1.5 |" in markdown(
+        Scoreboard(tuple(cells))
+    )
 
 
 def test_a_summary_of_nothing():
