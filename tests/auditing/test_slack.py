@@ -88,7 +88,7 @@ def test_the_report_says_what_may_be_lost_and_why(weak, strict):
     document = weak.document
     used, first = (one.scores.selection.performance.value for one in (document.incumbent, document.first))
     shown = to_markdown(page(document))
-    assert f"raining loss of models may rise by {100 * document.config.eps:g} % instead of 10 %" in shown
+    assert f"The loss may rise by {100 * document.config.eps:g} % instead of 10 %" in shown
     assert f"accuracy {used:.3f} against {first:.3f}" in shown
     assert "weak_incumbent" in codes(document)
     assert "weak_incumbent" not in codes(strict.document)
