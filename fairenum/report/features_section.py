@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.feature_facts import Anatomy, EncodedFeature, Flips, GroupFlips, Screening, SingleFeature, spans
+from fairenum.document.feature_facts import Anatomy, Flips, GroupFlips, Screening, SingleFeature, spans
 from fairenum.document.words import GROUP_WIDTH, TITLE_WIDTH, reference_name, short
 from fairenum.render.page import Block, Figure, Paragraph, Section, Table
 from fairenum.render.svg import Bar, Bars, Rule
@@ -122,18 +122,12 @@ def _weights(document: AuditDocument) -> list[Weights]:
         return sorted(zip((one.name for one in anatomy.features), effects, strict=True), key=_size)
     columns = list(zip(*(one.weights for one in anatomy.weights if one.rank in ranks), strict=True))
     places = spans(anatomy.features)
-    groups = [sorted(zip(_names(one), columns[places[one.name]], strict=True), key=_size) for one in anatomy.features]
+    groups = [sorted(zip(one.names, columns[places[one.name]], strict=True), key=_size) for one in anatomy.features]
     return [row for group in sorted(groups, key=lambda group: _size(group[0])) for row in group]
 
 
 def _size(row: Weights) -> float:
     return -max(map(abs, row[1]))
-
-
-def _names(feature: EncodedFeature) -> list[str]:
-    if feature.kind == "numeric":
-        return [feature.name]
-    return [f"{feature.name} = {'(missing)' if level is None else level}" for level in feature.columns]
 
 
 def _weight_blocks(document: AuditDocument, rows: list[Weights]) -> Iterator[Block]:
