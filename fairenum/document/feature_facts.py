@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Literal
 
 from fairenum.document.models import Cell
-from fairenum.document.terms import Direction
+from fairenum.document.terms import Direction, Features
 from fairenum.document.value import Value
 from fairenum.runtime.hints import plain_number
 
@@ -93,6 +93,46 @@ def spans(features: Sequence[EncodedFeature]) -> dict[str, slice]:
     """Return the slice of each feature's columns in the encoded table, by the name of the feature."""
     ends = list(accumulate(feature.width for feature in features))
     return {one.name: slice(end - one.width, end) for one, end in zip(features, ends, strict=True)}
+
+
+class EncodingComparison(Value, frozen=True):
+    """Comparison of linear and additive encoding by cross-validation on the training rows, with linear SVMs.
+
+    Attributes
+    ----------
+    folds, rows
+        Number of folds, and of training rows that were divided among them.
+    linear, additive
+        Area under the ROC curve with each encoding, the mean over the folds.
+    gain, error
+        Mean gain of the additive encoding over the folds, and its standard error.
+    is_too_large
+        Whether the additive encoding of the whole table is too large, and was left out for that reason.
+    """
+
+    folds: int
+    rows: int
+    linear: float
+    additive: float
+    gain: float
+    error: float
+    is_too_large: bool = False
+
+
+class FeatureEncoding(Value, frozen=True):
+    """How numbers are encoded: as they are (linear), or with 0/1 columns for cut points beside them (additive).
+
+    Attributes
+    ----------
+    added
+        Number of 0/1 columns for cut points and missing numbers.
+    comparison
+        The comparison that chose the encoding; null if the encoding was asked for.
+    """
+
+    features: Features
+    added: int
+    comparison: EncodingComparison | None = None
 
 
 class ModelWeights(Value, frozen=True):

@@ -39,8 +39,8 @@ class WeightChange(Value, frozen=True):
     Attributes
     ----------
     level
-        The value of a categorical feature, or the condition on a number such as "> 50", that the weight belongs to; null
-        for the number itself.
+        The value of a categorical feature or the condition on a number, such as "> 50", that the weight belongs to;
+        null for the number itself.
     first, other
         The weight in model 1, and in the other model.
     is_condition

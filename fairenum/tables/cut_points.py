@@ -113,7 +113,8 @@ class CutPoints(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.medians_ = np.array([_median(column, weights) for column in table.T])
         self.has_missing_ = np.isnan(table).any(axis=0)
         self._scale(np.where(np.isnan(table), self.medians_, table), weights)
-        self.cuts_ = [*self._given(table.shape[1])] if self.cuts is not None else self._learned(table, labels, weights)
+        given = self.cuts
+        self.cuts_ = self._learned(table, labels, weights) if given is None else [*_checked(given, table.shape[1])]
         return self
 
     def transform(self, X: npt.ArrayLike) -> Sparse:
@@ -143,7 +144,7 @@ class CutPoints(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _refuse_bad_parameters(self) -> None:
         for name, least in (("max_leaves", 2), ("min_leaf", 1)):
             value = getattr(self, name)
-            if not (isinstance(value, Integral) and value >= least):
+            if not (isinstance(value, Integral) and int(value) >= least):
                 raise ValueError(f"{name} must be a whole number >= {least}, not {value!r}")
         if not (isinstance(self.min_share, Real) and 0.0 <= self.min_share <= 0.5):
             raise ValueError(f"min_share must be a number from 0 to 0.5, not {self.min_share!r}")
@@ -157,19 +158,20 @@ class CutPoints(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             scaler = StandardScaler().fit(table, sample_weight=None if even else weights)
             self.means_, self.scales_ = scaler.mean_, scaler.scale_
 
-    def _given(self, width: int) -> Iterator[FloatArray]:
-        if len(self.cuts) != width:
-            raise ValueError(f"cuts holds cut points of {len(self.cuts)} columns, and X has {width}; give one each")
-        for cuts in self.cuts:
-            points = np.asarray(cuts, dtype=np.float64)
-            if points.ndim != 1 or not np.isfinite(points).all() or (np.diff(points) <= 0.0).any():
-                raise ValueError(f"cut points of a column must be finite numbers in ascending order, not {cuts!r}")
-            yield points
-
     def _learned(self, table: FloatArray, labels: npt.NDArray[np.generic], weights: FloatArray) -> list[FloatArray]:
         codes = np.unique(labels, return_inverse=True)[1]
         fewest = max(self.min_leaf, self.min_share * float(weights.sum()))
         return [cut_points(column, codes, weights, weights, self.max_leaves, fewest) for column in table.T]
+
+
+def _checked(given: Sequence[npt.ArrayLike], width: int) -> Iterator[FloatArray]:
+    if len(given) != width:
+        raise ValueError(f"cuts has the cut points of {len(given)} columns, and X has {width} columns; give one each")
+    for cuts in given:
+        points = np.asarray(cuts, dtype=np.float64)
+        if points.ndim != 1 or not np.isfinite(points).all() or (np.diff(points) <= 0.0).any():
+            raise ValueError(f"cut points of a column must be finite numbers in ascending order, not {cuts!r}")
+        yield points
 
 
 def cut_points(
@@ -200,12 +202,9 @@ def cut_points(
     levels, places = np.unique(values[known], return_inverse=True)
     if len(levels) <= 2:
         return np.empty(0)
-    tree = _Tree(levels, places, classes[known], *(_kept(one, known) for one in (weights, counting)), fewest)
+    mass, size = (None if one is None else one[known] for one in (weights, counting))
+    tree = _Tree(levels, places, classes[known], mass, size, fewest)
     return np.array([_between(*levels[place - 1 : place + 1].tolist()) for place in tree.grown(most_leaves)])
-
-
-def _kept(numbers: FloatArray | None, known: npt.NDArray[np.bool_]) -> FloatArray | None:
-    return None if numbers is None else numbers[known]
 
 
 class _Tree:
@@ -259,7 +258,7 @@ class _Tree:
 
 
 def _purity(mass: FloatArray) -> FloatArray:
-    """Return the sum over classes of weight squared, divided by the whole weight: the weight minus its Gini impurity."""
+    """Return the weight of rows minus their Gini impurity: the squared weights of classes over the whole weight."""
     return np.asarray(np.square(mass).sum(-1) / mass.sum(-1))
 
 

@@ -115,8 +115,9 @@ class Encoding:
             # counting rare values takes longer than everything else, so it is done only where needed
             is_wide = not is_numeric and any(column.levels(rows) > dataset.max_levels for column in run)
             names = [column.name for column in run]
-            numbers = _numbers(standardise) if cuts is None else _cut_numbers(standardise, cuts, names)
-            block = numbers if is_numeric else _texts(dataset.max_levels if is_wide else None)
+            block = (
+                _numbers(standardise, names, cuts) if is_numeric else _texts(dataset.max_levels if is_wide else None)
+            )
             blocks.append((f"block{len(blocks)}", block, names))
         preprocessor = ColumnTransformer(blocks, sparse_threshold=SPARSE).fit(dataset.frame(rows), dataset.y[rows])
         dropped = tuple(column.name for column in dataset.features if column not in varying)
@@ -130,7 +131,7 @@ class Encoding:
 
     def described(self) -> tuple[EncodedFeature, ...]:
         """Return a description of how each feature is encoded, in the order of the matrix's columns."""
-        return tuple(feature for block, names in _blocks(self.preprocessor) for feature in _described(block, names))
+        return tuple(_features(self.preprocessor))
 
     @property
     def added(self) -> NDArray[np.bool_]:
@@ -174,18 +175,17 @@ class CategoryLevels:
         return [*names, unlike(OTHER, names)] if self.pooled else names
 
 
-def _numbers(standardise: bool) -> BaseEstimator:
+def _numbers(standardise: bool, names: Sequence[str], cuts: CutsByName | None) -> BaseEstimator:
+    """Return the scikit-learn transformer of numbers, with 0/1 columns for the given cut points if there are any."""
+    if cuts is not None:
+        from fairenum.tables.cut_points import CutPoints
+
+        return CutPoints(standardise=standardise, cuts=[cuts[name] for name in names])
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     return make_pipeline(SimpleImputer(strategy="median"), *([StandardScaler()] if standardise else []))
-
-
-def _cut_numbers(standardise: bool, cuts: CutsByName, names: Sequence[str]) -> BaseEstimator:
-    from fairenum.tables.cut_points import CutPoints
-
-    return CutPoints(standardise=standardise, cuts=[cuts[name] for name in names])
 
 
 def _cut_points(columns: Sequence[Column], rows: IntArray, dataset: Dataset) -> CutsByName:
@@ -194,7 +194,7 @@ def _cut_points(columns: Sequence[Column], rows: IntArray, dataset: Dataset) -> 
 
     labels, weights, fewest = dataset.y[rows], dataset.relative(rows), max(FEWEST_ROWS, LEAF_SHARE * len(rows))
     return {
-        column.name: cut_points(column.values[rows], labels, weights, fewest=fewest)
+        column.name: cut_points(column.values[rows].astype(np.float64), labels, weights, fewest=fewest)
         for column in columns
         if column.is_numeric
     }
@@ -232,6 +232,12 @@ def _of(values: Texts, rare: Texts | None) -> CategoryLevels:
     return CategoryLevels(values[~is_rare].tolist(), int(is_rare.sum()))
 
 
+def _features(preprocessor: ColumnTransformer) -> Iterator[EncodedFeature]:
+    """Yield a description of how each feature is encoded, in the order of the matrix."""
+    for block, names in _blocks(preprocessor):
+        yield from _described(block, names)
+
+
 def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFeature]:
     if hasattr(block, "categories_"):
         for name, levels in _levels_of(block, names).items():
@@ -248,9 +254,8 @@ def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFe
 
 
 def _matrix_names(preprocessor: ColumnTransformer) -> tuple[str, ...]:
-    levels = _levels(preprocessor)
-    names: list[str] = []
-    for feature in (feature for block, names_ in _blocks(preprocessor) for feature in _described(block, names_)):
+    levels, names = _levels(preprocessor), list[str]()
+    for feature in _features(preprocessor):
         is_text = feature.name in levels
         names += [f"{feature.name}={name}" for name in levels[feature.name].names()] if is_text else feature.names
     return tuple(names)
@@ -260,7 +265,8 @@ def _refuse_too_large(columns: list[Column], rows: IntArray, dataset: Dataset, c
     """Refuse a table whose matrix would take more than `LARGEST_MATRIX` bytes; the error names the widest feature."""
     from fairenum.svm.sparse_or_dense import bytes_of
 
-    added = {} if cuts is None else {c.name: _added(c.values[rows], cuts[c.name]) for c in columns if c.is_numeric}
+    numbers = {c.name: c.values[rows].astype(np.float64) for c in columns if c.is_numeric and cuts is not None}
+    added = {name: _added(values, (cuts or {})[name]) for name, values in numbers.items()}
     widths = {c.name: 1 if c.is_numeric else min(c.levels(rows), dataset.max_levels + 1) for c in columns}
     widths |= {name: 1 + more for name, (more, _) in added.items()}
     width = sum(widths.values())
