@@ -31,6 +31,7 @@ WEIGHED = (
     "where models are cut elsewhere than at 0); from 0 on the decision is favourable. "
 )
 PER_DEVIATION = "A weight of a number is per standard deviation, a weight of a text is for having it."
+CUT_POINTS = " A condition such as age > 50 has a weight of its own, which counts for those who meet it."
 PER_UNIT = "Numbers were not standardised: a weight is per unit, so columns of small numbers have large weights."
 
 
@@ -42,7 +43,8 @@ def _how_to_read(document: AuditDocument, anatomy: Anatomy) -> str:
             f"Share of {counted(rows, 'row')} of the selection split that a model decides differently when the values "
             "of one feature are shuffled among them: how much the model goes by it, whatever the direction."
         )
-    return WEIGHED + (PER_DEVIATION if document.config.standardise else PER_UNIT)
+    conditions = CUT_POINTS if document.config.features == "additive" else ""
+    return WEIGHED + (PER_DEVIATION if document.config.standardise else PER_UNIT) + conditions
 
 
 def _flips_sentence(document: AuditDocument, flips: Flips) -> str:

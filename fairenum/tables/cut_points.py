@@ -108,8 +108,6 @@ class CutPoints(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check_classification_targets(labels)
         weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
         table, labels, weights = table[weights > 0.0], labels[weights > 0.0], weights[weights > 0.0]
-        if not len(table):
-            raise ValueError("no row has a weight above 0; CutPoints needs some to learn from")
         self.medians_ = np.array([_median(column, weights) for column in table.T])
         self.has_missing_ = np.isnan(table).any(axis=0)
         self._scale(np.where(np.isnan(table), self.medians_, table), weights)
