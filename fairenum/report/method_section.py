@@ -53,12 +53,12 @@ def steps(document: AuditDocument) -> Iterator[str]:
     """Yield sentences that describe, step by step, how the numbers of an audit were computed."""
     metric = GAP_NAMES[document.selection.tolerances.metric]
     yield _division(document)
-    if encoding := document.features:
-        yield _features(encoding)
     if document.incumbent:
         yield _incumbent_sentence(document, document.incumbent)
     if weights := document.dataset.weights:
         yield _row_weights(weights)
+    if encoding := document.features:
+        yield _features(encoding)
     if cut := operating_point(document):
         yield f"{capitalised(cut)}. The holdout had no part in it; rows of one decision value are decided alike."
     yield _enumeration(document)

@@ -252,6 +252,6 @@ def test_weighted_rows_are_compared_and_encoded_with_their_weights():
     plain = divided(Dataset.from_frame(frame.drop(columns="w"), **PLAN), AuditConfig())
     assert weighted.features == plain.features == "additive"
     assert np.array_equal(weighted.split.train, plain.split.train)
-    assert weighted.comparison.linear == pytest.approx(plain.comparison.linear, abs=0.05)
+    assert weighted.comparison.additive == pytest.approx(plain.comparison.additive, abs=0.05)
     assert weighted.comparison != plain.comparison
     assert weighted.encoding.names != plain.encoding.names
