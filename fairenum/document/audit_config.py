@@ -31,12 +31,14 @@ from fairenum.document.terms import (
     Against,
     Distinctness,
     Gap,
+    RequestedFeatures,
     RequestedPerformance,
     Search,
     SmallGroups,
     requested_performance,
 )
 from fairenum.document.training import REACH, Decide, DecideText, SvmSettings, Tolerances
+from fairenum.errors import ConfigError
 
 SHARES = (0.6, 0.2, 0.2)  # where sizes are not chosen for power
 
@@ -125,6 +127,13 @@ class AuditConfig(Options):
         words=(AUTO,),
         panel=MODELS,
         help="Holdout rows, {range}, drawn at random for flip prices; auto: a few seconds' worth.",
+    )
+    features: RequestedFeatures = choice(
+        AUTO,
+        (AUTO, "linear", "additive"),
+        panel=MODELS,
+        help="How models see a number: linear, additive (also whether it is above each of some cut points), or auto: "
+        "additive if that predicts better in cross-validation on the training rows.",
     )
     always_search: bool = flag(
         False, panel=MODELS, help="Look for fairer models even if the model to compare with has no gap that is shown."
@@ -216,6 +225,14 @@ class AuditConfig(Options):
         None, metavar="TEXT", help="Where the data come from, for a bias audit and a model card."
     )
     data_dates: str | None = line(None, metavar="TEXT", help="Period of the data, for a bias audit and a model card.")
+
+    def __post_init__(self) -> None:
+        Options.__post_init__(self)
+        if self.features == "additive" and self.svm.kernel != "linear":
+            raise ConfigError(
+                f"features='additive' (--features additive) is for linear models, not for kernel={self.svm.kernel!r} "
+                f"(--kernel {self.svm.kernel}), which bends by itself; leave one of the two out"
+            )
 
     @property
     def rate(self) -> float | None:
