@@ -32,7 +32,7 @@ from fairenum.runtime.hints import quoted
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.isolation import solver_run
 from fairenum.solvers.registry import open_workspace
-from fairenum.svm.problem import IntArray, Kernel, Solution, SvmProblem
+from fairenum.svm.problem import FloatArray, IntArray, Kernel, Solution, SvmProblem
 from fairenum.svm.sparse_or_dense import squares
 from fairenum.tables import Dataset, load_dataset
 from fairenum.tables.naming import Names, listed
@@ -119,7 +119,7 @@ def tune(
     svm = replace(config.svm, gamma=kernel_for(config.svm, train.X, train.weights).gamma)
     if svm.C != "auto":
         return svm, None
-    folds = _folds(train, config.seed, members)
+    folds = stratified_folds(train.y, config.seed, members)
     if len(folds) < 2:
         rows = "training rows" if members is None else f"training rows, of different {spelled('group_column')},"
         raise ConfigError(f"C='auto' needs at least two {rows} of each label; give C as a number")
@@ -128,18 +128,18 @@ def tune(
     return replace(svm, C=best_cost(accuracy)), tuning
 
 
-def _folds(train: EncodedRows, seed: int, members: IntArray | None) -> list[Fold]:
-    """Return stratified cross-validation folds, each a pair of rows to learn from and rows to test on."""
+def stratified_folds(y: FloatArray, seed: int, members: IntArray | None) -> list[Fold]:
+    """Return cross-validation folds, stratified by the labels `y`: each a pair of rows to learn from and to test on."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-    owners = np.arange(len(train)) if members is None else members
-    most = min(FOLDS, *(len(np.unique(owners[train.y == sign])) for sign in (1.0, -1.0)))
+    owners = np.arange(len(y)) if members is None else members
+    most = min(FOLDS, *(len(np.unique(owners[y == sign])) for sign in (1.0, -1.0)))
     if most < 2:
         return []
     kind = StratifiedKFold if members is None else StratifiedGroupKFold
-    folds = kind(most, shuffle=True, random_state=seed).split(train.X, train.y, members)
+    folds = kind(most, shuffle=True, random_state=seed).split(y[:, None], y, members)
     # large members may leave a fold without rows, or without a label to learn
-    return [(learnt, tried) for learnt, tried in folds if tried.size and np.ptp(train.y[learnt]) > 0.0]
+    return [(learnt, tried) for learnt, tried in folds if tried.size and np.ptp(y[learnt]) > 0.0]
 
 
 def _accuracy_by_cost(

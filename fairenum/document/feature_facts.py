@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal
@@ -28,6 +29,11 @@ class EncodedFeature(Value, frozen=True):
         Values of a categorical feature that have a 0/1 column each; null is the missing value.
     is_pooled
         Whether there is one more 0/1 column, the last, for all values that are not in levels.
+    clip
+        Where given, the number is a probability, brought to at least `clip` and at most 1 - `clip`, and its log-odds
+        log(p / (1 - p)) take the place of the number in the formula above; null for other numbers.
+    column
+        The column of the table that the feature is read from, where that has another name; null otherwise.
     """
 
     name: str
@@ -37,6 +43,8 @@ class EncodedFeature(Value, frozen=True):
     scale: float = 1.0
     levels: tuple[str | None, ...] = ()
     is_pooled: bool = False
+    clip: float | None = None
+    column: str | None = None
 
     @property
     def width(self) -> int:
@@ -53,8 +61,11 @@ class EncodedFeature(Value, frozen=True):
         if self.kind == "categorical":
             known = tuple(float(value == level) for level in self.levels)
             return (*known, float(value not in self.levels)) if self.is_pooled else known
-        number = self.median if value is None else value
-        return ((float(number or 0.0) - self.mean) / self.scale,)
+        number = float((self.median if value is None else value) or 0.0)
+        if self.clip is not None:
+            likely = min(max(number, self.clip), 1.0 - self.clip)
+            number = math.log(likely / (1.0 - likely))
+        return ((number - self.mean) / self.scale,)
 
 
 def spans(features: Sequence[EncodedFeature]) -> dict[str, slice]:

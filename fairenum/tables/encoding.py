@@ -17,6 +17,14 @@ from fairenum.runtime.hints import option, without
 from fairenum.tables.columns import Column, FloatArray, IntArray, Scalar, Texts, is_missing, read_only
 from fairenum.tables.groups import MISSING
 from fairenum.tables.naming import unlike
+from fairenum.tables.score_feature import (
+    SCORE,
+    ScoreFeature,
+    described_score,
+    is_of_log_odds,
+    scale_score,
+    score_block,
+)
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -81,11 +89,14 @@ class Encoding:
         Names of the features that are left out because they do not vary in the training rows.
     preprocessor
         The fitted scikit-learn transformer, which takes the result of `Dataset.frame`.
+    score
+        Which of the features is the score of the model in use; None if none is.
     """
 
     names: tuple[str, ...]
     dropped: tuple[str, ...]
     preprocessor: ColumnTransformer = field(repr=False)
+    score: ScoreFeature | None = None
 
     @classmethod
     def fit(cls, dataset: Dataset, rows: IntArray, *, standardise: bool = True) -> Encoding:
@@ -100,15 +111,18 @@ class Encoding:
         _refuse_too_large(varying, rows, dataset)
         # One transformer for each run of adjacent columns of one kind keeps the columns in the order of the table.
         blocks: list[tuple[str, BaseEstimator, list[str]]] = []
-        for is_numeric, run in groupby(varying, key=lambda column: column.is_numeric):
+        for (is_numeric, is_score), run in groupby(varying, key=lambda one: (one.is_numeric, dataset.is_score(one))):
             features = list(run)
             # counting rare values takes longer than everything else, so it is done only where needed
             is_wide = not is_numeric and any(column.levels(rows) > dataset.max_levels for column in features)
             block = _numbers(standardise) if is_numeric else _texts(dataset.max_levels if is_wide else None)
-            blocks.append((f"block{len(blocks)}", block, [column.name for column in features]))
+            name, block = (SCORE, score_block(features[0].values[rows])) if is_score else (f"block{len(blocks)}", block)
+            blocks.append((name, block, [dataset.column_of(column.name) for column in features]))
         preprocessor = ColumnTransformer(blocks, sparse_threshold=SPARSE).fit(dataset.frame(rows))
+        if dataset.score:
+            scale_score(preprocessor, dataset, rows)
         dropped = tuple(column.name for column in dataset.features if column not in varying)
-        return cls(_matrix_names(preprocessor, varying), dropped, preprocessor)
+        return cls(_matrix_names(preprocessor, varying), dropped, preprocessor, dataset.score)
 
     def transform(self, dataset: Dataset, rows: IntArray | None = None) -> Matrix:
         """Return the given rows of a dataset, by default all, as a read-only matrix, sparse if most of it is 0."""
@@ -119,7 +133,8 @@ class Encoding:
     def described(self) -> tuple[EncodedFeature, ...]:
         """Return a description of how each feature is encoded, in the order of the matrix's columns."""
         blocks = [(block, names) for _, block, names in self.preprocessor.transformers_ if block != "drop"]
-        return tuple(feature for block, names in blocks for feature in _described(block, names))
+        found = tuple(feature for block, names in blocks for feature in _described(block, names))
+        return tuple(self.score.named(one) for one in found) if self.score else found
 
     def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
         """Count, by feature, the cells with a value that is not in the training rows.
@@ -197,6 +212,9 @@ def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFe
         for name, levels in _levels_of(block, names).items():
             seen = tuple(value if isinstance(value, str) else None for value in levels.seen)
             yield EncodedFeature(name, "categorical", levels=seen, is_pooled=levels.pooled > 0)
+        return
+    if is_of_log_odds(block):
+        yield described_score(block, names[0])
         return
     imputer, *scalers = (step for _, step in block.steps)
     for place, name in enumerate(names):
