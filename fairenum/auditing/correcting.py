@@ -18,6 +18,7 @@ from fairenum.document.reading import NONE, spelled
 from fairenum.enumeration.division import Division
 from fairenum.errors import ConfigError
 from fairenum.svm.problem import FloatArray, IntArray
+from fairenum.svm.sparse_or_dense import Matrix, dense
 from fairenum.tables import Dataset, split
 from fairenum.tables.columns import Column, read_only
 from fairenum.tables.fitted_rows import Refitting
@@ -118,24 +119,27 @@ def correction(division: Division, config: AuditConfig) -> Correction | None:
     feature, answers = division.dataset.score, division.dataset.incumbent
     if feature is None or answers is None:
         return None
-    encoded = next(one for one in division.encoding.described() if one.name == feature.name)
+    described = division.encoding.described()
+    encoded, place = next(one for one in described if one.name == feature.name), spans(described)[feature.name].start
     return Correction(
         feature=feature.name,
         column=feature.column,
         is_probability=encoded.clip is not None,
         unit=1.0 / encoded.scale,
         alone=1.0 / EASE,
+        deviation=float(_column(division.train.X, place).std()),
         is_cross_fitted=is_cross_fitted(answers),
         trained_on=answers.trained_on,
         checks=leak_checks(division, config, is_cross_fitted=is_cross_fitted(answers)),
     )
 
 
-def with_shifts(found: Correction | None, state: RunState, ranks: Sequence[int]) -> Correction | None:
-    """Return the facts about a correction with how the models of some ranks shift the score."""
+def with_shifts(found: Correction | None, state: RunState) -> Correction | None:
+    """Return the facts about a correction with how every model shifts the score."""
     if found is None:
         return None
     place = spans(state.division.encoding.described())[found.feature].start
+    ranks = range(1, len(state.listing.models) + 1)
     return found.but(shifts=tuple(_shift(found, state, rank, place) for rank in ranks))
 
 
@@ -144,7 +148,10 @@ def _shift(found: Correction, state: RunState, rank: int, place: int) -> ScoreSh
     weight = float(model.plane[place])
     if not weight > 0.0:
         return ScoreShift(rank, weight / found.alone)
-    column = np.asarray(rows.X[:, [place]].todense() if hasattr(rows.X, "todense") else rows.X[:, [place]])[:, 0]
-    shifts = (model.decision_function(rows.X) - weight * column) / (weight * abs(found.unit))
+    shifts = (model.decision_function(rows.X) - weight * _column(rows.X, place)) / (weight * abs(found.unit))
     mean = np.average(shifts, weights=rows.weights)
     return ScoreShift(rank, weight / found.alone, float(np.average(np.abs(shifts - mean), weights=rows.weights)))
+
+
+def _column(X: Matrix, place: int) -> FloatArray:
+    return dense(X[:, place : place + 1])[:, 0]

@@ -96,7 +96,7 @@ def conclude(
     with schedule.stage("state"):
         shown = shortlisted((incumbent, *models) if incumbent else models, selection)
         found |= shortlist_tables(prepared.table, shown, config)
-        found["correction"] = with_shifts(prepared.correction, state, selection.shortlist)
+        found["correction"] = with_shifts(prepared.correction, state)
         found["incumbent_measures"] = incumbent_measures(prepared.incumbent, division, prepared.table, config)
         found["examples"] = model_facts.examples(division, training, state.listing)
     found |= state.selection_details(selection, sensitive, schedule)

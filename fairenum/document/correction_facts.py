@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from fairenum.document.value import Estimate, Value
@@ -72,6 +73,8 @@ class Correction(Value, frozen=True):
         below 0 if low scores are favourable.
     alone
         The weight of the encoded score at which it decides by itself.
+    deviation
+        Standard deviation of the encoded score in the training rows.
     is_cross_fitted
         Whether the scores of training rows are those of models of the same kind that were fitted on other training
         rows.
@@ -81,7 +84,7 @@ class Correction(Value, frozen=True):
     checks
         Checks whether the score is too good to be that of rows that the model in use was not fitted on.
     shifts
-        How model 1 and the selected model shift the score.
+        How each listed model shifts the score, in the order of ranks.
     """
 
     feature: str
@@ -89,6 +92,7 @@ class Correction(Value, frozen=True):
     is_probability: bool
     unit: float
     alone: float
+    deviation: float
     is_cross_fitted: bool
     trained_on: str | None
     checks: tuple[LeakCheck, ...] = ()
@@ -98,6 +102,10 @@ class Correction(Value, frozen=True):
     def leak(self) -> LeakCheck | None:
         """The first check by which the score is too good; None if there is none."""
         return next((check for check in self.checks if check.is_far), None)
+
+    def only(self, ranks: Sequence[int]) -> Correction:
+        """Return these facts with the shifts of some models only."""
+        return self.but(shifts=tuple(shift for shift in self.shifts if shift.rank in ranks))
 
     @property
     def units(self) -> str:

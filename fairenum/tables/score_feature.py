@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SCORE = "score"  # name of the block of an encoding that encodes the score
 EASE = 20.0
 NORMAL_RANGE = 1.349  # interquartile range of a normal distribution of variance 1
-FLATTEST, STEEPEST = 0.1, 20.0  # slope of the label on the standardised score
+FLATTEST, STEEPEST = 0.01, 20.0  # slope of the label on the standardised score
 LEAST_CLIP, MOST_CLIP = 1e-12, 0.01
 SLIGHT = 10.0  # inverse of the penalty on the slope, which keeps it finite where the score separates the labels
 

@@ -13,6 +13,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from fairenum import AuditConfig, Dataset
+from fairenum.auditing.correcting import correction
+from fairenum.auditing.preparing import divided
+from fairenum.document.correction_facts import Correction
+
+
 ROLES = {"label": "good", "favourable": 1, "sensitive": "sex"}
 
 
@@ -97,3 +103,13 @@ CASES = (
     *(Case(wide, rows, LOGISTIC) for rows in (200, 300, 400)),
     *(Case(make, 800, OLD_BOOSTED) for make in (linear, curved)),
 )
+
+
+def correction_of(frame: pd.DataFrame, **options: object) -> Correction:
+    """Return the facts about corrections of the score of a table, without listing any."""
+    scored = {"incumbent_score": "points", "incumbent_cutoff": "0.5", "incumbent_trained_on": "none"}
+    config = AuditConfig().but(**{**scored, "around": "incumbent", **options})
+    dataset = Dataset.from_frame(frame, **ROLES, reading=config.reading)
+    found = correction(divided(dataset, config), config)
+    assert found is not None
+    return found
