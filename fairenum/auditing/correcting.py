@@ -52,8 +52,9 @@ def require_correctable(dataset: Dataset, config: AuditConfig) -> None:
     if answers.trained_on is None and answers.refitting is None:
         raise ConfigError(
             f"{ASKED} needs to know which rows the model in use was fitted on: on these its score is too good, and a "
-            f"correction would trust it too much; name the column that marks them with {spelled('incumbent_trained_on')}"
-            f", or say incumbent_trained_on={NONE!r} (--incumbent-trained-on {NONE}) if it saw none of the rows"
+            "correction would trust it too much; name the column that marks them with incumbent_trained_on=... "
+            f"(--incumbent-trained-on COLUMN), or say incumbent_trained_on={NONE!r} (--incumbent-trained-on {NONE}) if "
+            "it saw none of the rows"
         )
 
 
@@ -68,9 +69,10 @@ def with_score(dataset: Dataset, sizes: Sizes, config: AuditConfig) -> Dataset:
     if config.around != "incumbent" or dataset.score is not None or answers is None or answers.scores is None:
         return dataset
     scores = answers.scores.copy()
-    if is_cross_fitted(answers):
+    if answers.refitting and is_cross_fitted(answers):
         rows = split(dataset, sizes, config.seed).train
-        scores[rows] = _out_of_fold(answers, dataset, rows, config.seed)
+        again = _out_of_fold(answers.refitting, dataset, rows, config.seed, is_turned=answers.is_lower_better)
+        scores[rows] = -again if answers.is_lower_better else again
     values = read_only((-1.0 if answers.is_lower_better else 1.0) * scores)  # as in the table
     feature = _feature(answers, [column.name for column in dataset.features])
     column = Column(feature.name, values, answers.cells)
@@ -88,8 +90,11 @@ def _feature(answers: IncumbentAnswers, names: Sequence[str]) -> ScoreFeature:
     return ScoreFeature(name, answers.score_column or name, answers.is_lower_better)
 
 
-def _out_of_fold(answers: IncumbentAnswers, dataset: Dataset, rows: IntArray, seed: int) -> FloatArray:
-    """Return the scores of training rows, each by a model that was fitted on other folds of the training rows."""
+def _out_of_fold(refitting: Refitting, dataset: Dataset, rows: IntArray, seed: int, *, is_turned: bool) -> FloatArray:
+    """Return the scores of training rows, each by a model that was fitted on other folds of the training rows.
+
+    `is_turned` tells whether the second class of the model is the unfavourable one.
+    """
     members = None if dataset.members is None else dataset.members[rows]
     folds = stratified_folds(dataset.signs[rows], seed, members)
     covered = np.sort(np.concatenate([tried for _, tried in folds])) if folds else np.empty(0)
@@ -100,18 +105,9 @@ def _out_of_fold(answers: IncumbentAnswers, dataset: Dataset, rows: IntArray, se
         )
     found = np.empty(len(rows))
     for learnt, tried in folds:
-        found[tried] = _scores_again(answers, dataset, rows[learnt], rows[tried], seed)
+        is_second = (dataset.y[rows[learnt]] == 1) != is_turned
+        found[tried] = refitting.scores(rows[learnt], is_second, rows[tried], seed)
     return found
-
-
-def _scores_again(
-    answers: IncumbentAnswers, dataset: Dataset, learnt: IntArray, tried: IntArray, seed: int
-) -> FloatArray:
-    """Return scores with higher ones favourable, by the model in use fitted again."""
-    assert isinstance(answers.refitting, Refitting)
-    is_second = (dataset.y[learnt] == 1) != answers.is_lower_better
-    scores = answers.refitting.scores(learnt, is_second, tried, seed)
-    return -scores if answers.is_lower_better else scores
 
 
 def correction(division: Division, config: AuditConfig) -> Correction | None:

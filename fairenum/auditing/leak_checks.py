@@ -13,9 +13,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairenum.auditing.model_training import stratified_folds
 from fairenum.document.audit_config import AuditConfig
@@ -25,6 +26,7 @@ from fairenum.metrics.intervals import estimate
 from fairenum.metrics.performance import ranked
 from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray, IntArray
+from fairenum.svm.sparse_or_dense import Matrix
 from fairenum.tables import Dataset, Encoding
 from fairenum.tables.columns import is_missing
 
@@ -80,8 +82,9 @@ def leak_checks(division: Division, config: AuditConfig, *, is_cross_fitted: boo
 
 
 def _checks(division: Division, config: AuditConfig, *, is_cross_fitted: bool) -> Iterator[LeakCheck]:
-    dataset, train = division.dataset, division.split.train
-    scores = _scores(dataset)
+    dataset, train, scores = division.dataset, division.split.train, division.dataset.score_values
+    if scores is None:
+        return
     others = np.concatenate([division.split.selection, division.split.holdout])
     everyone = np.sort(others if is_cross_fitted else np.concatenate([train, others]))
     learnt, rest = ranked_rows(scores[train], dataset.y[train]), ranked_rows(scores[others], dataset.y[others])
@@ -93,13 +96,6 @@ def _checks(division: Division, config: AuditConfig, *, is_cross_fitted: bool) -
     if marked and (whole := ranked_rows(scores[everyone], dataset.y[everyone])):
         yield compared("marked", whole, marked, is_paired=False)
     yield from _against_features(dataset, scores, _drawn(everyone, config.seed), config.seed)
-
-
-def _scores(dataset: Dataset) -> FloatArray:
-    """Return the score that models learn from, with higher ones favourable."""
-    assert dataset.score is not None
-    column = next(one for one in dataset.features if one.name == dataset.score.name)
-    return (-1.0 if dataset.score.is_lower_better else 1.0) * column.values.astype(np.float64)
 
 
 def _drawn(rows: IntArray, seed: int) -> IntArray:
@@ -143,9 +139,7 @@ def _cross_validated(
         yield found
 
 
-def _encoded(dataset: Dataset, rows: IntArray):  # noqa: ANN202
-    from dataclasses import replace
-
+def _encoded(dataset: Dataset, rows: IntArray) -> Matrix:
     plain = replace(dataset, features=dataset.own_features, score=None)
     return Encoding.fit(plain, rows).transform(plain, rows)
 
@@ -157,6 +151,6 @@ def _numbered(dataset: Dataset, rows: IntArray) -> FloatArray:
     return np.column_stack([*numbers, *(groups.codes[rows].astype(np.float64) for groups in dataset.sensitive)])
 
 
-def _coded(values: np.ndarray) -> FloatArray:  # type: ignore[type-arg]
+def _coded(values: NDArray[np.generic]) -> FloatArray:
     texts = np.where(is_missing(values), "", values).astype(str)
     return np.unique(texts, return_inverse=True)[1].astype(np.float64)

@@ -83,9 +83,8 @@ def explain(run: str, row: int | None, values: dict[str, str] | None, data: str 
 
 def _loaded(document: AuditDocument, data: str) -> Dataset:
     """Return the data of a saved run; refuse data whose hash differs from the one in the run."""
-    from fairenum.tables import load_dataset
-
     from fairenum.auditing.preparing import divided, reading_of_saved
+    from fairenum.tables import load_dataset
 
     table, reading = document.dataset, reading_of_saved(document)
     dataset = load_dataset(data, table.label, table.favourable, table.sensitive_columns, reading=reading)

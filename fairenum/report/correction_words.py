@@ -13,9 +13,8 @@ Weights = tuple[str, tuple[float, ...]]  # an encoded column, or a feature, with
 LARGEST_SHIFTS = 3
 
 
-def score_name(found: Correction) -> str:
-    """Return the name of the score in weights of models: it tells the name of its column, if there is room."""
-    return shortened(found.feature, TITLE_WIDTH)
+def _title(found: Correction) -> str:
+    return shortened(found.feature, GROUP_WIDTH)
 
 
 def sentences(found: Correction, rows: Sequence[Weights]) -> Iterator[str]:
@@ -28,7 +27,7 @@ def sentences(found: Correction, rows: Sequence[Weights]) -> Iterator[str]:
             yield _kept(found, shift, [(name, weights[place]) for name, weights in rows])
         else:
             yield (
-                f"Model {shift.rank} gives the {shortened(found.feature, GROUP_WIDTH)} no weight of its own: it replaces the score "
+                f"Model {shift.rank} gives the {_title(found)} no weight of its own: it replaces the score "
                 "instead of shifting it."
             )
 
@@ -40,7 +39,7 @@ def _kept(found: Correction, shift: ScoreShift, weights: Sequence[tuple[str, flo
     named = [f"{short(name)} ({signed(weight / per_unit)})" for name, weight in largest if weight]
     most = f", most by {sentence_list(named)}" if named else ""
     return (
-        f"Model {shift.rank} keeps the {shortened(found.feature, GROUP_WIDTH)}, with {three_digits(shift.weight)} of the weight at which "
+        f"Model {shift.rank} keeps the {_title(found)}, with {three_digits(shift.weight)} of the weight at which "
         f"it decides by itself; all other columns together shift it up or down, by "
         f"{three_digits(shift.typical or 0.0)} {found.units} on average (selection split){most}."
     )
@@ -64,7 +63,7 @@ def shift_table(found: Correction, rows: Sequence[Weights], most: int) -> Table 
         *([f"not shown: {counted(hidden, 'smaller one')}; the run's JSON has all weights"] if hidden > 0 else []),
     ]
     return Table(
-        f"How far the {score_name(found)} is shifted",
+        f"How far the {_title(found)} is shifted",
         ("encoded feature", *(f"model {shift.rank}" for shift in found.shifts)),
         tuple((shortened(name, TITLE_WIDTH), *_cells(found, weights)) for name, weights in rows[:most]),
         notes=tuple(notes),

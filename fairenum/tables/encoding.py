@@ -17,14 +17,7 @@ from fairenum.runtime.hints import option, without
 from fairenum.tables.columns import Column, FloatArray, IntArray, Scalar, Texts, is_missing, read_only
 from fairenum.tables.groups import MISSING
 from fairenum.tables.naming import unlike
-from fairenum.tables.score_feature import (
-    SCORE,
-    ScoreFeature,
-    described_score,
-    is_of_log_odds,
-    scale_score,
-    score_block,
-)
+from fairenum.tables.score_feature import ScoreFeature, described_score, is_of_log_odds, scale_score, score_block
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -111,16 +104,18 @@ class Encoding:
         _refuse_too_large(varying, rows, dataset)
         # One transformer for each run of adjacent columns of one kind keeps the columns in the order of the table.
         blocks: list[tuple[str, BaseEstimator, list[str]]] = []
-        for (is_numeric, is_score), run in groupby(varying, key=lambda one: (one.is_numeric, dataset.is_score(one))):
+        own = (column for column in varying if not dataset.is_score(column))
+        for is_numeric, run in groupby(own, key=lambda column: column.is_numeric):
             features = list(run)
             # counting rare values takes longer than everything else, so it is done only where needed
             is_wide = not is_numeric and any(column.levels(rows) > dataset.max_levels for column in features)
             block = _numbers(standardise) if is_numeric else _texts(dataset.max_levels if is_wide else None)
-            name, block = (SCORE, score_block(features[0].values[rows])) if is_score else (f"block{len(blocks)}", block)
-            blocks.append((name, block, [dataset.column_of(column.name) for column in features]))
+            blocks.append((f"block{len(blocks)}", block, [column.name for column in features]))
+        if dataset.score:  # the last of the features
+            blocks.append(score_block(dataset, dataset.score, rows))
         preprocessor = ColumnTransformer(blocks, sparse_threshold=SPARSE).fit(dataset.frame(rows))
         if dataset.score:
-            scale_score(preprocessor, dataset, rows)
+            scale_score(preprocessor, dataset, dataset.score, rows)
         dropped = tuple(column.name for column in dataset.features if column not in varying)
         return cls(_matrix_names(preprocessor, varying), dropped, preprocessor, dataset.score)
 

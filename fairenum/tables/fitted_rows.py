@@ -63,8 +63,8 @@ def _read_marks(series: Series) -> BoolArray:
     meaning = {text: _meaning(text) for text in set(texts)}
     if strange := sorted(text for text, meant in meaning.items() if meant is None):
         raise ColumnUnusable(
-            f"column {series.name!r}, named as {spelled('incumbent_trained_on')}, holds {quoted(strange)}; mark the rows "
-            "that the model in use was fitted on by 1, yes or true, and all others by 0, no or false"
+            f"column {series.name!r}, named as {spelled('incumbent_trained_on')}, holds {quoted(strange)}; mark the "
+            "rows that the model in use was fitted on by 1, yes or true, and all others by 0, no or false"
         )
     return np.array([bool(meaning[text]) for text in texts], dtype=np.bool_)
 

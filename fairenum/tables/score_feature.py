@@ -69,14 +69,26 @@ def smallest_told_apart(scores: FloatArray) -> float | None:
     return float(np.clip(0.5 * np.minimum(inside, 1.0 - inside).min(), LEAST_CLIP, MOST_CLIP))
 
 
-def score_block(scores: FloatArray) -> Pipeline:
-    """Return the transformer of the score, to be fitted and then scaled by `scale_score`."""
+def score_block(dataset: Dataset, score: ScoreFeature, rows: IntArray) -> tuple[str, Pipeline, list[str]]:
+    """Return the block of an encoding for the score: its name, its transformer, and the column that it takes.
+
+    The transformer is to be fitted on the given rows, and then scaled by `scale_score`.
+    """
+    (values,) = (column.values[rows] for column in dataset.features if dataset.is_score(column))
+    if not (values != values[0]).any():
+        raise ColumnConstant(
+            f"the {score.name} is the same in all {len(rows)} training rows, so there is nothing to correct; leave out "
+            "around='incumbent' (--around incumbent)"
+        )
+    return SCORE, _transformer(smallest_told_apart(values.astype(np.float64))), [score.column]
+
+
+def _transformer(clip: float | None) -> Pipeline:
     from scipy.special import logit
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-    clip = smallest_told_apart(scores)
     imputer, scaler = SimpleImputer(strategy="median"), StandardScaler()
     if clip is None:
         return make_pipeline(imputer, scaler)
@@ -84,23 +96,16 @@ def score_block(scores: FloatArray) -> Pipeline:
     return make_pipeline(imputer, bounds, FunctionTransformer(logit), scaler)
 
 
-def scale_score(preprocessor: ColumnTransformer, dataset: Dataset, rows: IntArray) -> None:
+def scale_score(preprocessor: ColumnTransformer, dataset: Dataset, score: ScoreFeature, rows: IntArray) -> None:
     """Scale the fitted block of the score as the module's docstring says, on the given rows of a dataset."""
-    assert dataset.score is not None
-    if SCORE not in preprocessor.named_transformers_:
-        raise ColumnConstant(
-            f"the {dataset.score.name} is the same in all {len(rows)} training rows, so there is nothing to correct; "
-            "leave out around='incumbent' (--around incumbent)"
-        )
     block = preprocessor.named_transformers_[SCORE]
     _, *bounds, scaler = (step for _, step in block.steps)
-    if bounds:
-        bounds[0].min_, bounds[0].scale_ = np.zeros(1), np.ones(1)  # it brings probabilities into bounds, no more
-    plain = np.zeros(1), np.ones(1)
-    scaler.mean_, scaler.scale_ = plain
-    values = block.transform(dataset.frame(rows)[[dataset.score.column]])[:, 0]
+    if bounds:  # which bring probabilities within limits, and do no more
+        bounds[0].min_, bounds[0].scale_ = np.zeros(1), np.ones(1)
+    scaler.mean_, scaler.scale_ = np.zeros(1), np.ones(1)
+    values = block.transform(dataset.frame(rows)[[score.column]])[:, 0]
     centre, spread = _centre_and_spread(values)
-    sign = -1.0 if dataset.score.is_lower_better else 1.0
+    sign = -1.0 if score.is_lower_better else 1.0
     slope = _slope(sign * (values - centre) / spread, dataset, rows)
     scaler.mean_, scaler.scale_ = np.array([centre]), np.array([sign * spread / (slope * EASE)])
     scaler.var_ = scaler.scale_**2

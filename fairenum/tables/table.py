@@ -460,6 +460,14 @@ class Dataset:
         return tuple(column for column in self.features if self.score is None or column.name != self.score.name)
 
     @property
+    def score_values(self) -> FloatArray | None:
+        """The score that models correct, with higher ones favourable; None if they correct none."""
+        column = next((one for one in self.features if self.is_score(one)), None)
+        if column is None or self.score is None:
+            return None
+        return (-1.0 if self.score.is_lower_better else 1.0) * column.values.astype(np.float64)
+
+    @property
     def missing(self) -> dict[str, int]:
         """The number of missing cells, by feature; features without missing cells are left out."""
         return {column.name: column.missing for column in self.features if column.missing}
@@ -598,7 +606,9 @@ class Dataset:
             numbers=None if is_whole else kept,
             partition=read_partition(frame, reading),
             weights=read_weights(frame[reading.weight]) if reading.weight else None,
-            incumbent=said and replace(said.read(kept, fitted, given[label], outcome, reading), undecided=undecided),
+            incumbent=None
+            if said is None
+            else replace(said.read(kept, fitted, given[label], outcome, reading), undecided=undecided),
             group_readings=group_readings(frame, regrouping.columns, reading),
         )
 

@@ -18,7 +18,15 @@ from fairenum.explore.exploration import Exploration
 from fairenum.svm.sparse_or_dense import dense
 
 NAME = "score of the model in use (vendor)"
-PLAIN = {**LENT, "k": 4, "replications": 50, "C": 1.0, "explanation": False, "sizes": (0.5, 0.25, 0.25), "prices": False}
+PLAIN = {
+    **LENT,
+    "k": 4,
+    "replications": 50,
+    "C": 1.0,
+    "explanation": False,
+    "sizes": (0.5, 0.25, 0.25),
+    "prices": False,
+}
 ASKED = {"around": "incumbent", "incumbent_trained_on": "none", "incumbent_score": "vendor", "incumbent_cutoff": "0"}
 QUICK = {**PLAIN, "search": "exact"}
 
@@ -73,7 +81,9 @@ def test_shifts_are_measured_in_units_of_the_score(run, frame):
     for rank in (1, 2, 3):
         shift, pipeline = found.shifts[rank - 1], run.estimator(rank)
         own = frame.iloc[rows]
-        per_unit = pipeline.decision_function(own.assign(vendor=1.0)) - pipeline.decision_function(own.assign(vendor=0.0))
+        per_unit = pipeline.decision_function(own.assign(vendor=1.0)) - pipeline.decision_function(
+            own.assign(vendor=0.0)
+        )
         np.testing.assert_allclose(per_unit, shift.weight * found.alone * found.unit, rtol=1e-9)
         rest = pipeline.decision_function(own.assign(vendor=0.0)) / per_unit
         assert shift.typical == pytest.approx(np.abs(rest - rest.mean()).mean(), rel=1e-9)
@@ -218,7 +228,9 @@ class Once(LogisticRegression):
 
 def test_a_model_that_fails_to_be_fitted_again_is_named(frame):
     model = Once().fit(frame[["income"]], frame["repaid"])
-    with pytest.raises(ModelError, match=r"the model in use \(Once\), fitted again on 480 rows, failed .* too few rows"):
+    with pytest.raises(
+        ModelError, match=r"the model in use \(Once\), fitted again on 480 rows, failed .* too few rows"
+    ):
         audit(frame, **QUICK, incumbent=model, around="incumbent")
 
 

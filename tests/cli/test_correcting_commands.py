@@ -42,7 +42,9 @@ def test_commands_correct_and_explain(fairenum, folder, frame):
 def test_a_saved_run_of_a_python_object_is_explained_by_values_alone(fairenum, folder, frame):
     frame.to_csv(folder / "lent.csv", index=False)
     model = LogisticRegression().fit(frame[["income", "debt"]], frame["repaid"])
-    audit(frame, incumbent=model, **LENT, k=3, search="exact", C=1.0, replications=50, around="incumbent").save(folder / "run.json")
+    audit(frame, incumbent=model, **LENT, k=3, search="exact", C=1.0, replications=50, around="incumbent").save(
+        folder / "run.json"
+    )
     assert fairenum("explain", "run.json", "--values", "income=1").code == 0
     refused = fairenum("explain", "run.json", "--row", "5", "--data", "lent.csv")
     assert refused.code == 2

@@ -18,7 +18,6 @@ from fairenum.auditing.correcting import correction
 from fairenum.auditing.preparing import divided
 from fairenum.document.correction_facts import Correction
 
-
 ROLES = {"label": "good", "favourable": 1, "sensitive": "sex"}
 
 
