@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from skops.io import dump
 from support.decisions import PLAN
 from support.tables_in_use import LENT, rated
 
@@ -255,3 +256,18 @@ def test_a_dataset_that_was_read_before_can_be_corrected(frame):
     plan = {key: value for key, value in QUICK.items() if key not in LENT}
     own = audit(dataset, **plan, around="incumbent").document
     assert own.models == audit(frame, **QUICK, **ASKED).document.models
+
+
+def test_the_score_of_a_model_file_has_the_name_of_the_file(frame, tmp_path):
+    path = tmp_path / "deployed.skops"
+    dump(LogisticRegression().fit(frame[["income", "vendor"]], frame["repaid"]), path)
+    options = {"incumbent_model": str(path), "incumbent_trained_on": "none", "around": "incumbent", "drop": "vendor"}
+    run = audit(frame, **QUICK, **options)
+    name = "score of the model in use (deployed.skops)"
+    assert run.document.correction.feature == run.document.correction.column == name
+    with pytest.raises(ValueError, match="columns are missing"):
+        run.estimator(1).predict(frame)
+    scored = frame.assign(**{name: run.live.division.dataset.score_values})
+    rows = run.live.division.rows["holdout"]
+    expected = run.live.listing.values["holdout"][0] >= 0.0
+    np.testing.assert_array_equal(run.estimator(1).predict(scored)[rows] == "yes", expected)
