@@ -340,6 +340,11 @@ def attacked(
             f"label flips are simulated on models that decide by the sign; leave out decide={state.asked.decide!r} "
             "(--decide)"
         )
+    if state.asked.around != "none":
+        raise ConfigError(
+            "label flips are simulated on models of the features alone; leave out around='incumbent' (--around "
+            "incumbent)"
+        )
     config = _config(document, state).but(**options)
     budget = budget or Budget(shares=AFTERWARDS)
     budget.reserved = DELIVERY * budget.pace

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairenum.auditing.listing import Listing, opened
-from fairenum.auditing.model_training import Fold, Training, folds
+from fairenum.auditing.model_training import Fold, Training, stratified_folds
 from fairenum.document.audit_config import AuditConfig
 from fairenum.enumeration.division import Division, EncodedRows, encode, pose
 from fairenum.enumeration.model import Model, PlaneTilt, model_of
@@ -41,7 +41,7 @@ def with_cross_fitting(
         return listing
     members = division.dataset.members
     owners = None if members is None else members[division.split.train]
-    parts = folds(division.train.y, config.seed, owners, PARTS_OF_TRAINING)
+    parts = stratified_folds(division.train.y, config.seed, owners, PARTS_OF_TRAINING)
     values = np.full((len(listing.models), len(division.train)), np.nan)
     models = [listing.models[place] for place in places]
     try:

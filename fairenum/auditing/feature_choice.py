@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairenum.auditing.model_training import folds
+from fairenum.auditing.model_training import stratified_folds
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.feature_facts import EncodingComparison
 from fairenum.document.terms import AUTO, Features
@@ -70,7 +70,7 @@ def compared(dataset: Dataset, train: IntArray, config: AuditConfig) -> Encoding
 def _fold_aucs(dataset: Dataset, rows: IntArray, config: AuditConfig) -> Iterator[tuple[float, float]]:
     """Yield the AUC of a linear SVM in each fold, with the linear and with the additive encoding."""
     members = None if dataset.members is None else dataset.members[rows]
-    for learnt, tried in folds(dataset.signs[rows], config.seed, members):
+    for learnt, tried in stratified_folds(dataset.signs[rows], config.seed, members):
         encoding = Encoding.fit(dataset, rows[learnt], standardise=config.standardise, features="additive")
         is_added = encoding.added
         if not is_added.any():

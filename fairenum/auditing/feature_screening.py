@@ -86,7 +86,8 @@ def copies_of(incumbent: IncumbentDecisions, division: Division, config: AuditCo
 
 
 def _learned_from(division: Division) -> list[Column]:
-    return [column for column in division.dataset.features if column.name not in division.encoding.dropped]
+    """Return the features that vary, without the score of the model in use, which is to tell what that decides."""
+    return [column for column in division.dataset.own_features if column.name not in division.encoding.dropped]
 
 
 def _is_mixed(parts: tuple[Codes, ...]) -> bool:

@@ -129,6 +129,8 @@ def incumbent(
         cutoff=found.cutoff,
         is_lower_better=answers.is_lower_better,
         undecided=answers.undecided,
+        trained_on=answers.trained_on,
+        fitted=answers.fitted.rows if answers.fitted else 0,
         copies=copies_of(found, scored_set.division, config),
         balanced_agreement=_ranking(found.bits.astype(np.float64), scored_set.division, config),
         auc=Estimate() if answers.scores is None else _ranking(answers.scores, scored_set.division, config),

@@ -125,7 +125,7 @@ def tune(
     svm = replace(config.svm, gamma=kernel_for(config.svm, train.X, train.weights).gamma)
     if svm.C != "auto":
         return svm, None
-    found = folds(train.y, config.seed, members)
+    found = stratified_folds(train.y, config.seed, members)
     if len(found) < 2:
         rows = "training rows" if members is None else f"training rows, of different {spelled('group_column')},"
         raise ConfigError(f"C='auto' needs at least two {rows} of each label; give C as a number")
@@ -134,7 +134,7 @@ def tune(
     return replace(svm, C=best_cost(accuracy)), tuning
 
 
-def folds(y: FloatArray, seed: int, members: IntArray | None, most: int = FOLDS) -> list[Fold]:
+def stratified_folds(y: FloatArray, seed: int, members: IntArray | None, most: int = FOLDS) -> list[Fold]:
     """Return stratified cross-validation folds, each a pair of rows to learn from and rows to test on.
 
     All rows of one member are in one fold. There are fewer than two folds if the labels `y` do not allow two.

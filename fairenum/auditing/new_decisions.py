@@ -65,7 +65,11 @@ def model_reading(state: RunState, rank: int, standing: str) -> ModelReading:
         standing=standing,
         rows=len(decided),
         selected=int(decided.sum()),
-        features=tuple(feature_reading(one, train) for one in dataset.features if one.name not in dropped),
+        features=tuple(
+            feature_reading(one, train).but(name=dataset.column_of(one.name))
+            for one in dataset.features
+            if one.name not in dropped
+        ),
         sensitive=dataset.group_readings,
         decimal=config.reading.decimal,
         confidence=config.confidence,

@@ -10,6 +10,7 @@ from fairenum.auditing import model_facts
 from fairenum.auditing.ambiguity_stage import ambiguity_facts, holdout_prices, proven_range
 from fairenum.auditing.candidates import Candidates, with_guards
 from fairenum.auditing.choosing import choose, judge_by_fresh_holdout, unless_alike
+from fairenum.auditing.correcting import with_shifts
 from fairenum.auditing.cross_fitting import with_cross_fitting
 from fairenum.auditing.disparity import disparity as disparity_of
 from fairenum.auditing.feature_screening import screen
@@ -96,6 +97,7 @@ def conclude(
     with schedule.stage("state"):
         shown = shortlisted((incumbent, *models) if incumbent else models, selection)
         found |= shortlist_tables(prepared.table, shown, config)
+        found["correction"] = with_shifts(prepared.correction, state)
         found["incumbent_measures"] = incumbent_measures(prepared.incumbent, division, prepared.table, config)
         found["examples"] = model_facts.examples(division, training, state.listing)
     found |= state.selection_details(selection, sensitive, schedule)

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairenum.auditing import model_facts
 from fairenum.auditing.auto_options import with_slack
+from fairenum.auditing.correcting import correction, require_correctable, with_score
 from fairenum.auditing.feature_choice import chosen_features
 from fairenum.auditing.incumbent_rows import IncumbentDecisions, decided_incumbent, with_incumbent
 from fairenum.auditing.model_training import Fold, Training, load, trained, tune
@@ -19,8 +20,10 @@ from fairenum.auditing.schedule import Schedule, expected
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import ROUNDING_DIGITS
+from fairenum.document.correction_facts import Correction
 from fairenum.document.feature_facts import EncodingComparison
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
+from fairenum.document.reading import Reading
 from fairenum.document.split_power import confirmable_words
 from fairenum.document.table_facts import TableFacts
 from fairenum.document.terms import AUTO, Features
@@ -49,6 +52,7 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
     """
     fewest = None if config.small_groups == "keep" else config.min_group_size
     sizes = default_sizes(dataset, config.svm.kernel) if config.sizes == AUTO else config.sizes
+    dataset = with_score(dataset, sizes, config)
     parts = split(dataset, sizes, config.seed)
     division = _encoded(
         config,
@@ -146,6 +150,7 @@ class Prepared:
     tuning: Tuning | None
     incumbent: IncumbentDecisions | None
     table: TableFacts
+    correction: Correction | None
 
     @property
     def near_optimal(self) -> float:
@@ -177,7 +182,8 @@ def prepare(
     table = schedule.begun("tune", partial(model_facts.table_facts, config, division, training))
     if isinstance(schedule.progress, Notes):
         schedule.progress.note(_split_note(table, division, config))
-    return Prepared(asked, config, division, training, tuning, incumbent, table)
+    corrected = schedule.begun("tune", partial(correction, division, config))
+    return Prepared(asked, config, division, training, tuning, incumbent, table, corrected)
 
 
 def _split_note(table: TableFacts, division: Division, config: AuditConfig) -> str:
@@ -197,6 +203,7 @@ def _loaded(
     incumbent_object: object,
 ) -> tuple[Dataset, IncumbentDecisions | None]:
     dataset = load(data, label, favourable, sensitive, config, incumbent_object)
+    require_correctable(dataset, config)
     return dataset, decided_incumbent(dataset, config)
 
 
@@ -211,6 +218,17 @@ def retrained(saved: AuditDocument, dataset: Dataset) -> tuple[Division, Trainin
 def _features(saved: AuditDocument) -> Features:
     """Return how a saved run encoded numbers; a run that does not say was made before there was a choice."""
     return "linear" if saved.config.features == AUTO else saved.config.features
+
+
+def reading_of_saved(saved: AuditDocument) -> Reading:
+    """Return the options for reading the table of a saved run again, to explain its models.
+
+    Refuse a run whose models correct a model in use that was given as a Python object, which is not saved.
+    """
+    if saved.correction is None:
+        needed = saved.incumbent is not None and saved.incumbent.source != "model"
+        return saved.config.reading if needed else saved.config.reading.without_incumbent()
+    return config_of(saved).reading
 
 
 def config_of(saved: AuditDocument) -> AuditConfig:

@@ -144,6 +144,8 @@ def _attack_options(options: dict[str, object], *, is_wanted: bool) -> dict[str,
         raise click.UsageError("--attack simulates label flips on rows that count alike; leave out --weight")
     if options.get("decide") not in ("auto", "sign"):
         raise click.UsageError("--attack simulates label flips on models that decide by the sign; leave out --decide")
+    if options.get("around") != "none":
+        raise click.UsageError("--attack simulates label flips on models of the features alone; leave out --around")
     from fairenum.attack.simulation import check_names
 
     check_names(AttackConfig().but(**{name: value for name, value in given.items() if name != "jobs"}))

@@ -83,15 +83,14 @@ def explain(run: str, row: int | None, values: dict[str, str] | None, data: str 
 
 def _loaded(document: AuditDocument, data: str) -> Dataset:
     """Return the data of a saved run; refuse data whose hash differs from the one in the run."""
+    from fairenum.auditing.preparing import divided, reading_of_saved
     from fairenum.tables import load_dataset
 
-    table, reading = document.dataset, document.config.reading
-    if document.incumbent is None or document.incumbent.source == "model":  # not needed here
-        reading = reading.without_incumbent()
+    table, reading = document.dataset, reading_of_saved(document)
     dataset = load_dataset(data, table.label, table.favourable, table.sensitive_columns, reading=reading)
     if dataset.fingerprint != table.fingerprint:
         raise ResultError(f"{data!r} is not the data of this run: the content differs")
-    return dataset
+    return dataset if document.correction is None else divided(dataset, document.config).dataset
 
 
 def _values_of(document: AuditDocument, row: int, data: str | None, dataset: Dataset | None) -> dict[str, object]:

@@ -29,6 +29,7 @@ from fairenum.document.reading import Reading
 from fairenum.document.terms import (
     AUTO,
     Against,
+    Around,
     Distinctness,
     Gap,
     RequestedFeatures,
@@ -217,6 +218,13 @@ class AuditConfig(Options):
         panel=IN_USE,
         help="The model to compare with.",
         unset="the model in use if there is one, else model 1",
+    )
+    around: Around = choice(
+        "none",
+        get_args(Around),
+        panel=IN_USE,
+        help="List models of the features alone (none), or models that correct the score of the model in use "
+        "(incumbent): it is one more feature, whose weight costs nothing.",
     )
     scores: bool = flag(
         False, panel=SELECTION, help="Also evaluate the scores of model 1 and of the selected model, for all cutoffs."

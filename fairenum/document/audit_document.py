@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 from fairenum.document.attack_document import Attack
 from fairenum.document.audit_config import SHARES, AuditConfig
 from fairenum.document.choice import Caution, Explanation, ReferenceCheck, Selection
+from fairenum.document.correction_facts import Correction
 from fairenum.document.exploration_view import Explored
 from fairenum.document.feature_facts import Anatomy, FeatureEncoding, Flips, Screening
 from fairenum.document.flip_facts import AmbiguityFacts, ParityRange
@@ -136,6 +137,8 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         runs.
     lapse
         The solver that failed, and the solver that took over; null if none failed.
+    correction
+        How models learned from the score of the model in use; null unless they correct it.
     """
 
     title: ClassVar[str] = "audit"
@@ -174,6 +177,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     ambiguity: AmbiguityFacts | None = None
     lapse: SolverLapse | None = None
     features: FeatureEncoding | None = None
+    correction: Correction | None = None
 
     @property
     def name(self) -> str:

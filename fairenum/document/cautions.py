@@ -45,6 +45,7 @@ from fairenum.document.consequences import (
     whole_of,
     wider,
 )
+from fairenum.document.correction_facts import LeakCheck
 from fairenum.document.feature_facts import NEARLY_ALL, Screening, SingleFeature
 from fairenum.document.flip_facts import FlippedColumn
 from fairenum.document.header import CutBy, Spending
@@ -181,6 +182,37 @@ def _incumbent_label(_document: AuditDocument, _caution: Caution) -> str:
 @audited("incumbent_constant", when=lambda document, _: bool(document.incumbent and document.incumbent.is_constant))
 def _incumbent_constant(_document: AuditDocument, _caution: Caution) -> str:
     return "the model in use decides all rows of the selection split alike, where any gap is 0: nothing can be fairer"
+
+
+def _score_leak(document: AuditDocument) -> LeakCheck | None:
+    return document.correction.leak if document.correction else None
+
+
+def _name_fitted_rows(document: AuditDocument, _caution: Caution) -> str:
+    if (found := _score_leak(document)) and found.kind == "marked":
+        return "check which rows are marked, as a correction of such a score is worth nothing on new people"
+    return (
+        "if it was fitted on some of these rows, name them with incumbent_trained_on=... (--incumbent-trained-on "
+        "COLUMN), as a correction of such a score is worth nothing on new people"
+    )
+
+
+@audited("leaked_score", when=lambda document, _: _score_leak(document) is not None, remedy=_name_fitted_rows)
+def _leaked_score(document: AuditDocument, _caution: Caution) -> str:
+    found = cast(LeakCheck, _score_leak(document))
+    score, expected = f"AUC {share(found.auc)}", share(found.expected)
+    rows, others = counted(found.rows, "row"), counted(found.expected_rows, "row")
+    sentences = {
+        "features": f"the score of the model in use ranks {rows} much better ({score}) than models of the features, "
+        f"cross-validated on them, do ({expected}): it was fitted on these rows, or knows what the table does not tell",
+        "training": f"the score of the model in use ranks the {rows} to train on much better ({score}) than the other "
+        f"{others} ({expected}): it was probably fitted on them",
+        "refitted": f"the score of the model in use ranks {rows} much better ({score}) than the same kind of model, "
+        f"fitted again, ranks rows that it was not fitted on ({expected}): it was probably fitted on these rows",
+        "marked": f"the score of the model in use ranks {rows} much better ({score}) than the {others} that it is said "
+        f"to have been fitted on ({expected}): the marks may be the wrong way round",
+    }
+    return sentences[found.kind]
 
 
 def _whose(document: MeasureDocument, caution: MeasureCaution) -> MeasuredDecisions:

@@ -103,6 +103,7 @@ def _audit(document: AuditDocument) -> Iterator[Fault]:
     for part in (_choice, _scores, _tables, _beside, _cautions):
         yield from part(document, groups)
     yield from _anatomy(document)
+    yield from _correction(document)
     yield from _parity_range(document, groups)
     if document.ambiguity:
         yield from document.ambiguity.faults(groups, document.column, len(document.models))
@@ -216,6 +217,19 @@ def _anatomy(document: AuditDocument) -> Iterator[Fault]:
         for number, one in enumerate(items):
             if len(getattr(one, name)) != length:
                 yield f"anatomy.{name}[{number}].{name}", f"there are {length} numbers"
+
+
+def _correction(document: AuditDocument) -> Iterator[Fault]:
+    """Yield faults in the facts about the score that models correct."""
+    if (found := document.correction) is None:
+        return
+    features = document.anatomy.features if document.anatomy else ()
+    if not any(one.name == found.feature and one.kind == "numeric" for one in features):
+        yield "correction.feature", f"{found.feature!r} is a number among the features that models weigh"
+    if found.unit == 0.0 or found.alone <= 0.0:
+        yield "correction", "the unit is not 0, and the weight of the score alone is above 0"
+    if [one.rank for one in found.shifts] != [model.rank for model in document.models]:
+        yield "correction.shifts", f"there is one for each of the {len(document.models)} models, in their order"
 
 
 def _beside(document: AuditDocument, groups: Groups) -> Iterator[Fault]:

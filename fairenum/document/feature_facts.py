@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal
@@ -37,6 +38,11 @@ class EncodedFeature(Value, frozen=True):
         cut points for numbers above it.
     has_missing
         Whether a numeric feature has one more 0/1 column, the last, for missing numbers.
+    clip
+        Where given, the number is a probability, brought to at least `clip` and at most 1 - `clip`, and its log-odds
+        log(p / (1 - p)) take the place of the number in the formula above; null for other numbers.
+    column
+        The column of the table that the feature is read from, where that has another name; null otherwise.
     """
 
     name: str
@@ -49,6 +55,8 @@ class EncodedFeature(Value, frozen=True):
     cuts: tuple[float, ...] = ()
     origin: int = 0
     has_missing: bool = False
+    clip: float | None = None
+    column: str | None = None
 
     @property
     def width(self) -> int:
@@ -83,6 +91,9 @@ class EncodedFeature(Value, frozen=True):
         number = float((self.median if value is None else value) or 0.0)
         marks = tuple(float(value is not None and self._meets(number, place)) for place in range(len(self.cuts)))
         missing = (float(value is None),) if self.has_missing else ()
+        if self.clip is not None:
+            likely = min(max(number, self.clip), 1.0 - self.clip)
+            number = math.log(likely / (1.0 - likely))
         return ((number - self.mean) / self.scale, *marks, *missing)
 
     def _meets(self, number: float, place: int) -> bool:

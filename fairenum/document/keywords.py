@@ -8,6 +8,7 @@ from typing import Literal, TypedDict
 from fairenum.document.reading import Reading
 from fairenum.document.terms import (
     Against,
+    Around,
     Categorical,
     DecimalSign,
     Distinctness,
@@ -53,6 +54,7 @@ class ReadingOptions(TypedDict, total=False):
     incumbent_model: str | None
     incumbent_cutoff: str | float | None
     incumbent_lower_is_better: bool
+    incumbent_trained_on: str | None
 
 
 class AuditOptions(ReadingOptions, total=False):
@@ -103,6 +105,7 @@ class AuditOptions(ReadingOptions, total=False):
     replications: int
     standardise: bool
     against: Against | None
+    around: Around
     scores: bool
     data_source: str | None
     data_dates: str | None

@@ -73,6 +73,11 @@ class Incumbent(Value, frozen=True):
         Whether the model in use has a score that ranks people.
     undecided
         Number of rows of the table without a decision, which are not part of the audit.
+    trained_on
+        The column that marks the rows that it was fitted on, "none" if it is stated that it saw none of the rows; null
+        if nothing is stated.
+    fitted
+        Number of rows that it was fitted on, which are not part of the audit.
     agreement
         Share of all rows of the audit whose decision equals the label.
     balanced_agreement
@@ -103,6 +108,8 @@ class Incumbent(Value, frozen=True):
     copies: tuple[str, ...] = ()
     balanced_agreement: Estimate = Estimate()
     auc: Estimate = Estimate()
+    trained_on: str | None = None
+    fitted: int = 0
 
     @property
     def rank(self) -> int:

@@ -153,6 +153,8 @@ def read_cells(panel: Panel, values: Mapping[str, object], *, is_made_up: bool) 
     With `is_made_up`, the values come from no row of the table, and a text that no training row has is refused, too.
     """
     features = {feature.name: feature for feature in panel.features}
+    names = {feature.column: feature.name for feature in panel.features if feature.column}
+    values = {names.get(name, name): value for name, value in values.items()}
     for name in values:
         if name not in features and name not in panel.table.dropped:
             hint = did_you_mean(name, features) or f"; the features are {quoted(features)}"

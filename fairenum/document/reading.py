@@ -250,6 +250,13 @@ class Reading(Options):
     incumbent_lower_is_better: bool = flag(
         False, panel=IN_USE, flags="--lower-is-better", help="Lower scores of the model in use are favourable."
     )
+    incumbent_trained_on: str | None = text(
+        None,
+        panel=IN_USE,
+        metavar="COLUMN|none",
+        help="Column that marks the rows that the model in use was fitted on, which are left out; none if it saw none "
+        "of these rows.",
+    )
 
     def __post_init__(self) -> None:
         Options.__post_init__(self)
@@ -260,20 +267,33 @@ class Reading(Options):
     def aside(self) -> dict[str, str]:
         """The columns that models do not learn from, such as row weights, keyed by the options that name them."""
         named = {name: getattr(self, name) for name in ASIDE}
-        if self.incumbent == NONE:
-            del named["incumbent"]
+        for name in CAN_BE_NONE:
+            if named[name] == NONE:
+                del named[name]
         return {name: column for name, column in named.items() if column is not None}
 
     def without_incumbent(self) -> Reading:
-        """Return these options without a model in use, even if a bundled table names one by default."""
+        """Return these options without a model in use, even if a bundled table names one by default.
+
+        Rows that such a model was fitted on stay left out.
+        """
         unset = Reading()
         others = {name: getattr(unset, name) for name in declared(Reading) if name.startswith("incumbent_")}
-        return replace(self, incumbent=NONE, **others)
+        return replace(self, incumbent=NONE, **{**others, "incumbent_trained_on": self.incumbent_trained_on})
 
 
 # Options that name a column which is no feature.
-ASIDE = ("split_column", "time_column", "group_column", "weight", "incumbent", "incumbent_score")
-NONE = "none"  # given instead of the name of a column: there is no model in use
+ASIDE = (
+    "split_column",
+    "time_column",
+    "group_column",
+    "weight",
+    "incumbent",
+    "incumbent_score",
+    "incumbent_trained_on",
+)
+NONE = "none"  # given instead of the name of a column: there is no model in use, or it was fitted on none of the rows
+CAN_BE_NONE = ("incumbent", "incumbent_trained_on")
 
 
 def spelled(option: str) -> str:

@@ -52,6 +52,8 @@ DecimalSign = Literal["point", "comma"]
 Search = Literal["exact", "guided", "both"]
 Origin = Literal["exact", "guided", "tilted", "steered"]
 Against = Literal["incumbent", "best"]
+# Whether models correct the score of the model in use, which is then one of their features.
+Around = Literal["none", "incumbent"]
 # Why the search among tilted models ended; interrupted is added by audits.
 TiltedEnd = Literal["exhausted", "solves", "time", "no_direction", "interrupted"]
 Direction = Literal["unfavourable", "favourable"]

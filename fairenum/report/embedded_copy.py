@@ -131,6 +131,7 @@ def _shown(document: AuditDocument) -> AuditDocument:
         examples=_shown_examples(document),
         dataset=document.dataset.but(split_rows=None, sensitive=columns),
         anatomy=document.anatomy and document.anatomy.only(document.selection.shortlist),
+        correction=document.correction and document.correction.only(document.selection.shortlist),
         flips=flips and flips.but(flipped=(), by_column=_shown_groups(flips.by_column)),
         multiplicity=found and found.but(by_column=_shown_groups(found.by_column)),
         ambiguity=priced and priced.redacted.but(by_column=_shown_flipped(priced)),

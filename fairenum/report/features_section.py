@@ -10,11 +10,13 @@ from functools import partial
 from itertools import pairwise
 
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.correction_facts import Correction
 from fairenum.document.feature_facts import Anatomy, Flips, GroupFlips, Screening, SingleFeature, spans
 from fairenum.document.words import GROUP_WIDTH, TITLE_WIDTH, reference_name, short
 from fairenum.render.page import Block, Figure, Paragraph, Section, Table
 from fairenum.render.svg import Bar, Bars, Rule
 from fairenum.render.svg_plot import LETTER, Axis, Key, Plot
+from fairenum.report import correction_words
 from fairenum.report.groups_section import foremost, hidden_groups, tone
 from fairenum.runtime.formatting import UNDEFINED, counted, percent, share, shortened, signed
 
@@ -114,7 +116,7 @@ def _weights(document: AuditDocument) -> list[Weights]:
     """Return the weights of model 1 and the selected model or, for kernels without weights, the effects of shuffling.
 
     Features come in descending order of their largest absolute weight or effect; the encoded columns of one feature
-    stay together.
+    stay together. A score that models correct comes first, with its weight per standard deviation.
     """
     anatomy = document.anatomy
     if anatomy is None or not (ranks := _ranks(document, anatomy)):
@@ -124,8 +126,17 @@ def _weights(document: AuditDocument) -> list[Weights]:
         return sorted(zip((one.name for one in anatomy.features), effects, strict=True), key=_size)
     columns = list(zip(*(one.weights for one in anatomy.weights if one.rank in ranks), strict=True))
     places = spans(anatomy.features)
-    groups = [sorted(zip(one.names, columns[places[one.name]], strict=True), key=_size) for one in anatomy.features]
-    return [row for group in sorted(groups, key=lambda group: _size(group[0])) for row in group]
+    groups = {
+        one.name: sorted(zip(one.names, columns[places[one.name]], strict=True), key=_size) for one in anatomy.features
+    }
+    score = [_of_score(document.correction, groups)] if document.correction else []
+    return [*score, *(row for group in sorted(groups.values(), key=lambda group: _size(group[0])) for row in group)]
+
+
+def _of_score(found: Correction, groups: dict[str, list[Weights]]) -> Weights:
+    """Remove the weights of the score that models correct from those of all features, and return them, scaled."""
+    ((_, weights),) = groups.pop(found.feature)
+    return found.feature, tuple(weight * found.deviation for weight in weights)
 
 
 def _size(row: Weights) -> float:
@@ -135,9 +146,14 @@ def _size(row: Weights) -> float:
 def _weight_blocks(document: AuditDocument, rows: list[Weights]) -> Iterator[Block]:
     anatomy = document.anatomy or Anatomy(())
     yield Paragraph(_how_to_read(document, anatomy))
+    found = document.correction and document.correction.only(_ranks(document, anatomy))
+    if found:
+        yield Paragraph(" ".join(correction_words.sentences(found, rows[1:])))
     caption = "The largest, model by model; the table has the numbers."
     yield Figure((_bars(document, rows[:MOST_BARS], anatomy),), caption)
     yield _weight_table(document, rows, MANY_ROWS)
+    if found and (shifts := correction_words.shift_table(found, rows[1:], MANY_ROWS)):
+        yield shifts
 
 
 def _weight_table(document: AuditDocument, rows: list[Weights], most: int) -> Table:

@@ -89,7 +89,7 @@ def in_use(document: AuditDocument, *, is_brief: bool = False) -> Iterator[Secti
 
 def in_use_words(incumbent: Incumbent, found: IncumbentMeasures) -> str:
     """Return sentences on the model in use: the rows that it is measured on, its selection rate and accuracy."""
-    trained = MAY_BE_TRAINED if incumbent.source == "model" else ""
+    trained = MAY_BE_TRAINED if incumbent.source == "model" and incumbent.trained_on is None else ""
     return (
         f"All {counted(found.rows, 'row')} that {IN_USE} decided: it selects {estimate(found.selection_rate)}, and "
         f"{estimate(found.accuracy)} of its decisions agree with the label. No part of the audit chose it, so that all "

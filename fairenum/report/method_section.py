@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.correction_facts import Correction
 from fairenum.document.feature_facts import EncodingComparison, FeatureEncoding
 from fairenum.document.models import Incumbent, TiltedRun
+from fairenum.document.reading import NONE
 from fairenum.document.split_power import confirmable_words
 from fairenum.document.table_facts import WeightFacts
 from fairenum.document.terms import AUTO, PerformanceName
@@ -113,9 +115,39 @@ def _rule(document: AuditDocument, metric: str) -> str:
 
 def _incumbent_sentence(document: AuditDocument, incumbent: Incumbent) -> str:
     return (
-        f"The model in use {_source(incumbent)}. No model has learned from it. Its decision is the label in "
+        f"The model in use {_source(incumbent)}. {_learned(document.correction)} Its decision is the label in "
         f"{percent(incumbent.agreement)} of all rows. It is scored on the same rows as the models, which are compared "
         f"with {reference_name(document) if not document.is_against_incumbent else 'it'}."
+    )
+
+
+def _learned(found: Correction | None) -> str:
+    """Return sentences on what models have learned from the model in use."""
+    if found is None:
+        return "No model has learned from it."
+    again = (
+        " In the training rows it is that of models of the same kind, fitted on other training rows."
+        if found.is_cross_fitted
+        else ""
+    )
+    return (
+        "Models have learned from its score, as one more feature whose weight the penalty on weights hardly shrinks: "
+        f"the model in use is one of them, and all others correct it.{again}"
+    )
+
+
+def _fitted(incumbent: Incumbent) -> str:
+    """Return sentences on the rows that the model in use was fitted on, as far as they are known."""
+    if incumbent.trained_on is None:
+        return TRAINED
+    if incumbent.trained_on == NONE:
+        return (
+            "It is stated that the model in use was fitted on none of these rows. If it was, its performance here is "
+            "too good."
+        )
+    return (
+        f"The {counted(incumbent.fitted, 'row')} that {short(incumbent.trained_on)} marks as those that the model in "
+        "use was fitted on took no part in this audit."
     )
 
 
@@ -286,7 +318,7 @@ def limits(document: AuditDocument) -> Iterator[str]:
         "carries it on."
     )
     if document.incumbent:
-        yield TRAINED
+        yield _fitted(document.incumbent)
     if document.exploration and document.exploration.look > 1:
         yield f"{capitalised(OPENED_SHORT)}."
     elif document.is_exploratory:

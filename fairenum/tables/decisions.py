@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairenum.document.terms import DecimalSign
 from fairenum.errors import CellInfinite, ColumnUnusable, FavourableUnknown
 from fairenum.runtime.hints import option, quoted
-from fairenum.tables.columns import EMPTY_THEM, FloatArray, Texts, Unclear, interpret, read_only, reading_order
+from fairenum.tables.columns import EMPTY_THEM, Column, FloatArray, Texts, Unclear, interpret, read_only, reading_order
 from fairenum.tables.label import Label, meant_value
 from fairenum.tables.naming import rows_named
 
@@ -63,6 +63,11 @@ class ScoreColumn:
 
 def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling = DECISION) -> FloatArray:
     """Return the numbers of a column of scores, NaN for a missing cell; refuse infinite numbers and texts."""
+    return read_score_column(series, decimal, options).values.astype(np.float64)
+
+
+def read_score_column(series: Series, decimal: DecimalSign | None, options: Spelling = DECISION) -> Column:
+    """Return a column of scores with how its cells are read; refuse infinite numbers and texts."""
     found = interpret(series, decimal)
     if isinstance(found, Unclear):
         point = option("decimal", "point", "decimal", "point")
@@ -74,14 +79,13 @@ def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling =
             f"score column {series.name!r} holds texts, and a score is a number; name decisions with "
             f"{options.decision}=... (--{options.decision} COLUMN), or choose another column"
         )
-    values = column.values.astype(np.float64)
-    infinite = np.flatnonzero(np.isinf(values))
+    infinite = np.flatnonzero(np.isinf(column.values.astype(np.float64)))
     if infinite.size:
         raise CellInfinite(
             f"score column {series.name!r} holds an infinite number in {rows_named(series.index, infinite)}; correct "
             "or empty such cells"
         )
-    return values
+    return column
 
 
 def read_decision(

@@ -19,6 +19,7 @@ from fairenum.runtime.hints import option, without
 from fairenum.tables.columns import Column, FloatArray, IntArray, Scalar, Texts, is_missing, read_only
 from fairenum.tables.groups import MISSING
 from fairenum.tables.naming import unlike
+from fairenum.tables.score_feature import ScoreFeature, described_score, is_of_log_odds, scale_score, score_block
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -88,11 +89,14 @@ class Encoding:
         Names of the features that are left out because they do not vary in the training rows.
     preprocessor
         The fitted scikit-learn transformer, which takes the result of `Dataset.frame`.
+    score
+        Which of the features is the score of the model in use; None if none is.
     """
 
     names: tuple[str, ...]
     dropped: tuple[str, ...]
     preprocessor: ColumnTransformer = field(repr=False)
+    score: ScoreFeature | None = None
 
     @classmethod
     def fit(
@@ -106,11 +110,12 @@ class Encoding:
         varying = [column for column in dataset.features if column.varies(rows)]
         if not varying:
             raise ColumnConstant(f"no feature varies in the {len(rows)} training rows; give more rows to train on")
-        cuts = _cut_points(varying, rows, dataset) if features == "additive" else None
-        _refuse_too_large(varying, rows, dataset, cuts)
+        own = [column for column in varying if not dataset.is_score(column)]
+        cuts = _cut_points(own, rows, dataset) if features == "additive" else None
+        _refuse_too_large(own, rows, dataset, cuts)
         # One transformer for each run of adjacent columns of one kind keeps the columns in the order of the table.
         blocks: list[tuple[str, BaseEstimator, list[str]]] = []
-        for is_numeric, adjacent in groupby(varying, key=lambda column: column.is_numeric):
+        for is_numeric, adjacent in groupby(own, key=lambda column: column.is_numeric):
             run = list(adjacent)
             # counting rare values takes longer than everything else, so it is done only where needed
             is_wide = not is_numeric and any(column.levels(rows) > dataset.max_levels for column in run)
@@ -119,9 +124,13 @@ class Encoding:
                 _numbers(standardise, names, cuts) if is_numeric else _texts(dataset.max_levels if is_wide else None)
             )
             blocks.append((f"block{len(blocks)}", block, names))
+        if dataset.score:  # the last of the features
+            blocks.append(score_block(dataset, dataset.score, rows))
         preprocessor = ColumnTransformer(blocks, sparse_threshold=SPARSE).fit(dataset.frame(rows), dataset.y[rows])
+        if dataset.score:
+            scale_score(preprocessor, dataset, dataset.score, rows)
         dropped = tuple(column.name for column in dataset.features if column not in varying)
-        return cls(_matrix_names(preprocessor), dropped, preprocessor)
+        return cls(_matrix_names(preprocessor), dropped, preprocessor, dataset.score)
 
     def transform(self, dataset: Dataset, rows: IntArray | None = None) -> Matrix:
         """Return the given rows of a dataset, by default all, as a read-only matrix, sparse if most of it is 0."""
@@ -131,7 +140,8 @@ class Encoding:
 
     def described(self) -> tuple[EncodedFeature, ...]:
         """Return a description of how each feature is encoded, in the order of the matrix's columns."""
-        return tuple(_features(self.preprocessor))
+        found = tuple(_features(self.preprocessor))
+        return tuple(self.score.named(one) for one in found) if self.score else found
 
     @property
     def added(self) -> NDArray[np.bool_]:
@@ -246,6 +256,9 @@ def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFe
         return
     if hasattr(block, "cuts_"):
         yield from block.described(names)
+        return
+    if is_of_log_odds(block):
+        yield described_score(block, names[0])
         return
     imputer, *scalers = (step for _, step in block.steps)
     for place, name in enumerate(names):

@@ -10,15 +10,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.document.models import IncumbentSource
-from fairenum.document.reading import NONE, CutoffText, Reading
+from fairenum.document.reading import NONE, CutoffText, Reading, spelled
+from fairenum.document.scoring import CellReading
 from fairenum.errors import ConfigError, EmptyTable, FavourableUnknown
 from fairenum.runtime.hints import quoted
-from fairenum.tables.columns import FloatArray, IntArray, Texts, is_missing, plain_text, read_only, read_texts
-from fairenum.tables.decisions import BitArray, DecisionColumn, Spelling, read_decision, read_scores
+from fairenum.tables.columns import (
+    PLAIN_CELLS,
+    FloatArray,
+    IntArray,
+    Texts,
+    is_missing,
+    plain_text,
+    read_only,
+    read_texts,
+)
+from fairenum.tables.decisions import (
+    BitArray,
+    DecisionColumn,
+    Spelling,
+    read_decision,
+    read_score_column,
+    read_scores,
+)
+from fairenum.tables.fitted_rows import FittedRows, Refitting, labels_known
 from fairenum.tables.label import Label, meant_value
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fairenum.tables.columns import Series
 
 SPELLING = Spelling("incumbent", "incumbent-favourable", "incumbent-score")
 UNNAMED = "the model in use"
@@ -44,6 +64,15 @@ class IncumbentAnswers:
         Whether low scores are favourable in the table, so that `scores` holds them with the opposite sign.
     undecided
         Number of rows that were left out because they have no decision or score.
+    score_column, cells
+        The column of the table that holds the scores, and how its cells are read; None if a model gave the scores.
+    trained_on
+        The column that marks the rows that the model was fitted on, "none" if it saw none of the rows; None if nothing
+        is stated.
+    fitted
+        The rows that it was fitted on, which were left out; None if none was marked.
+    refitting
+        The model, to be fitted again; None if it cannot be.
     """
 
     name: str
@@ -55,11 +84,17 @@ class IncumbentAnswers:
     unfavourable: str | None = None
     is_lower_better: bool = False
     undecided: int = 0
+    score_column: str | None = None
+    cells: CellReading = PLAIN_CELLS
+    trained_on: str | None = None
+    fitted: FittedRows | None = None
+    refitting: Refitting | None = field(default=None, repr=False)
 
     def take(self, rows: IntArray) -> IncumbentAnswers:
         """Return the decisions and scores about the given rows."""
         bits = None if self.bits is None else read_only(self.bits[rows])
-        return replace(self, bits=bits, scores=None if self.scores is None else read_only(self.scores[rows]))
+        scores = None if self.scores is None else read_only(self.scores[rows])
+        return replace(self, bits=bits, scores=scores, refitting=self.refitting and self.refitting.take(rows))
 
     @property
     def content(self) -> bytes:
@@ -83,6 +118,8 @@ class UnreadAnswers:
     scored
         The decision that a high score stands for; None if that decision is not known, in which case high scores are
         favourable unless an option says that low ones are.
+    score_column, cells, refitting
+        As in `IncumbentAnswers`.
     """
 
     name: str
@@ -90,6 +127,9 @@ class UnreadAnswers:
     texts: Texts | None
     values: FloatArray | None
     scored: object = None
+    score_column: str | None = None
+    cells: CellReading = PLAIN_CELLS
+    refitting: Refitting | None = field(default=None, repr=False)
 
     @property
     def rows(self) -> IntArray:
@@ -106,16 +146,31 @@ class UnreadAnswers:
             )
         return decided
 
-    def read(self, rows: IntArray, label: Label, reading: Reading) -> IncumbentAnswers:
+    def read(
+        self, rows: IntArray, fitted: IntArray, labels: Series, label: Label, reading: Reading
+    ) -> IncumbentAnswers:
         """Return the given rows' decisions as 1 or 0, and their scores with higher ones favourable.
 
-        None of the rows may lack a decision or a score.
+        None of the rows may lack a decision or a score. `fitted` are the numbers of the rows that the model was fitted
+        on, and `labels` is the label column of the whole table.
         """
+        found = self._read(rows, label, reading)
+        return replace(found, fitted=self._fitted(fitted, labels, found, label))
+
+    def _read(self, rows: IntArray, label: Label, reading: Reading) -> IncumbentAnswers:
         decided: DecisionColumn | None = None
         if self.texts is not None and reading.incumbent_cutoff is None:
             decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
             _refuse_other_favourable(decided, reading.incumbent_favourable)
-        found = IncumbentAnswers(self.name, self.source, cutoff=reading.incumbent_cutoff)
+        found = IncumbentAnswers(
+            self.name,
+            self.source,
+            cutoff=reading.incumbent_cutoff,
+            score_column=self.score_column,
+            cells=self.cells,
+            trained_on=reading.incumbent_trained_on,
+            refitting=self.refitting and self.refitting.take(rows),
+        )
         if self.values is not None:
             is_lower = self._is_lower_better(label, decided, reading)
             scores = (-1.0 if is_lower else 1.0) * self.values[rows]
@@ -123,6 +178,14 @@ class UnreadAnswers:
         if decided is None:
             return found
         return replace(found, bits=decided.bits, favourable=decided.favourable, unfavourable=decided.unfavourable)
+
+    def _fitted(self, rows: IntArray, labels: Series, found: IncumbentAnswers, label: Label) -> FittedRows | None:
+        if not rows.size:
+            return None
+        if self.values is None:
+            return FittedRows(rows.size, np.empty(0), np.empty(0, dtype=np.intp))
+        known, y = labels_known(labels, rows[~np.isnan(self.values[rows])], label)
+        return FittedRows(rows.size, (-1.0 if found.is_lower_better else 1.0) * self.values[known], y)
 
     def _is_lower_better(self, label: Label, decided: DecisionColumn | None, reading: Reading) -> bool:
         """Tell whether low scores are favourable: an option says so, or high scores mean the unfavourable decision."""
@@ -145,8 +208,12 @@ def unread_answers(frame: pd.DataFrame, reading: Reading, model: object = None) 
     if column is None and score is None:
         return None
     texts = None if column is None else read_texts(frame[column])
-    values = None if score is None else read_scores(frame[score], reading.decimal, SPELLING)
-    return UnreadAnswers(str(column or score), "decisions" if column else "score", texts, values)
+    source: IncumbentSource = "decisions" if column else "score"
+    if score is None:
+        return UnreadAnswers(str(column), source, texts, None)
+    scores = read_score_column(frame[score], reading.decimal, SPELLING)
+    values = scores.values.astype(np.float64)
+    return UnreadAnswers(str(column or score), source, texts, values, score_column=score, cells=scores.cells)
 
 
 def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> None:
@@ -160,6 +227,11 @@ def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> N
         raise ConfigError(
             f"{given} is about a score of the model in use, and there is none; name its column with "
             "incumbent_score=... (--incumbent-score COLUMN)"
+        )
+    if not has_decisions and not has_score and reading.incumbent_trained_on is not None:
+        raise ConfigError(
+            f"{spelled('incumbent_trained_on')} is about the model in use, and there is none; name its decisions with "
+            "incumbent=... (--incumbent COLUMN) or its score with incumbent_score=... (--incumbent-score COLUMN)"
         )
     if not has_decisions and reading.incumbent_favourable is not None:
         raise ConfigError(
@@ -195,4 +267,4 @@ def _asked(frame: pd.DataFrame, reading: Reading, model: object) -> UnreadAnswer
         found = Answers(None, found.decisions)  # a cutoff means that the answers are scores
     texts = None if found.decisions is None else read_texts(found.decisions)
     values = None if found.scores is None else read_scores(found.scores, None, SPELLING)
-    return UnreadAnswers(name, "model", texts, values, found.scored)
+    return UnreadAnswers(name, "model", texts, values, found.scored, refitting=found.refitting)

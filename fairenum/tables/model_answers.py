@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairenum.errors import ColumnConflict, ColumnMissing, FairenumError, ModelError, ModelFileRefused
 from fairenum.runtime.hints import did_you_mean, quoted
+from fairenum.tables.fitted_rows import Refitting
 from fairenum.tables.model_reading import read_new_rows, reading_of
 from fairenum.tables.naming import rows_named
 from fairenum.tables.table import with_plain_names
@@ -77,11 +79,14 @@ class Answers(NamedTuple):
         A finite number for each row; None if the model gives no scores.
     scored
         The class that a high score stands for; None without scores, or if the class is not known.
+    refitting
+        The model, to be fitted again; None unless it is a scikit-learn classifier with scores, given as an object.
     """
 
     decisions: Series | None
     scores: Series | None = None
     scored: object | None = None
+    refitting: Refitting | None = None
 
 
 @contextmanager
@@ -187,13 +192,23 @@ def answers(model: object, frame: pd.DataFrame) -> Answers:
     if isinstance(model, list | tuple) or hasattr(model, "__array__"):
         return Answers(as_series(model, frame.index, "the decisions given"))
     if hasattr(model, "predict"):
-        return _from_estimator(model, with_plain_names(frame), f"the model ({type(model).__name__})")
+        plainly, who = with_plain_names(frame), f"the model ({type(model).__name__})"
+        found = _from_estimator(model, plainly, who)
+        return found._replace(refitting=_refitting(model, plainly, who)) if found.scored is not None else found
     if callable(model):
         return _from_function(model, frame)
     raise ModelError(
         f"a {type(model).__name__} is no model; give the path of a skops or ONNX file, a fitted classifier, a function "
         "of the table, or one decision a row"
     )
+
+
+def _refitting(model: object, frame: pd.DataFrame, who: str) -> Refitting | None:
+    """Return what is needed to fit a two-class model again; None if it is no estimator that can be cloned."""
+    if not all(callable(getattr(model, name, None)) for name in ("fit", "get_params", "set_params")):
+        return None
+    first, second = (plain(one) for one in model.classes_)  # type: ignore[attr-defined]  # it has scores
+    return Refitting(model, _rows(model, frame, who), (first, second))
 
 
 def _from_file(path: Path, frame: pd.DataFrame) -> Answers:
@@ -228,13 +243,13 @@ def _from_estimator(model: object, frame: pd.DataFrame, who: str) -> Answers:
             return Answers(None, as_scores(predicted, frame.index, who))
         decisions = as_series(predicted, frame.index, who)
         classes = list(getattr(model, "classes_", ()))
-        values = _values(model, rows) if len(classes) == 2 else None
+        values = class_scores(model, rows) if len(classes) == 2 else None
         if values is None:
             return Answers(decisions)
         return Answers(decisions, as_scores(values, frame.index, who), plain(classes[1]))
 
 
-def _values(model: object, rows: object) -> object:
+def class_scores(model: object, rows: object) -> object:
     """Return a two-class model's scores for its second class: probabilities, else decision values, else None."""
     if hasattr(model, "predict_proba"):
         both = np.asarray(model.predict_proba(rows))
@@ -249,7 +264,7 @@ def _is_regressor(model: object) -> bool:
     return hasattr(model, "__sklearn_tags__") and bool(is_regressor(model))
 
 
-def _rows(model: object, frame: pd.DataFrame, who: str) -> object:
+def _rows(model: object, frame: pd.DataFrame, who: str) -> pd.DataFrame | NDArray[np.generic]:
     """Return the columns a model names; if it names none, all columns, refused unless it takes exactly that many."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None:

@@ -40,12 +40,14 @@ from fairenum.tables.columns import (
     read_texts,
     unclear,
 )
+from fairenum.tables.fitted_rows import marked_rows
 from fairenum.tables.groups import Groups, intersect, with_intersection
 from fairenum.tables.incumbent import IncumbentAnswers, unread_answers
 from fairenum.tables.label import Label, read_label
 from fairenum.tables.model_reading import group_readings
 from fairenum.tables.naming import Names, listed, refuse_repeated, row_name, rows_named
 from fairenum.tables.regrouping import read_regrouped
+from fairenum.tables.score_feature import ScoreFeature
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -406,6 +408,8 @@ class Dataset:
         Decisions and scores of the model in use; None if there is none.
     group_readings
         How the cells of each sensitive column became its groups.
+    score
+        Which of the features is the score of the model in use; None unless models are to correct it.
     """
 
     name: str
@@ -420,6 +424,7 @@ class Dataset:
     weights: Weights | None = None
     incumbent: IncumbentAnswers | None = None
     group_readings: tuple[GroupReading, ...] = field(default=(), repr=False)
+    score: ScoreFeature | None = None
 
     def __len__(self) -> int:
         return self.label.y.size
@@ -450,6 +455,19 @@ class Dataset:
         return self.partition.members if self.partition else None
 
     @property
+    def own_features(self) -> tuple[Column, ...]:
+        """The features without the score of the model in use."""
+        return tuple(column for column in self.features if self.score is None or column.name != self.score.name)
+
+    @property
+    def score_values(self) -> FloatArray | None:
+        """The score that models correct, with higher ones favourable; None if they correct none."""
+        column = next((one for one in self.features if self.is_score(one)), None)
+        if column is None or self.score is None:
+            return None
+        return (-1.0 if self.score.is_lower_better else 1.0) * column.values.astype(np.float64)
+
+    @property
     def missing(self) -> dict[str, int]:
         """The number of missing cells, by feature; features without missing cells are left out."""
         return {column.name: column.missing for column in self.features if column.missing}
@@ -461,7 +479,7 @@ class Dataset:
         digest.update(self.y.tobytes())
         for groups in self.sensitive:
             digest.update(repr((groups.column, groups.names)).encode() + groups.codes.astype(np.int64).tobytes())
-        for column in self.features:
+        for column in self.own_features:
             values = column.values.tobytes() if column.is_numeric else repr(column.values.tolist()).encode()
             digest.update(repr(column.name).encode() + values)
         if self.partition:
@@ -473,16 +491,27 @@ class Dataset:
         return digest.hexdigest()
 
     def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
-        """Return a copy of the features of the given rows, by default all, as a frame of float64 and object columns."""
+        """Return a copy of the features of the given rows, by default all, as a frame of float64 and object columns.
+
+        The score of the model in use, if it is a feature, has the name of its column in the table.
+        """
         import pandas as pd
 
         wanted = slice(None) if rows is None else rows
         return pd.DataFrame(
             {
-                column.name: pd.Series(column.values[wanted].copy(), dtype=column.values.dtype)
+                self.column_of(column.name): pd.Series(column.values[wanted].copy(), dtype=column.values.dtype)
                 for column in self.features
             }
         )
+
+    def is_score(self, column: Column) -> bool:
+        """Tell whether a feature is the score of the model in use."""
+        return self.score is not None and column.name == self.score.name
+
+    def column_of(self, feature: str) -> str:
+        """Return the name of the column of the table that a feature is read from."""
+        return self.score.column if self.score and feature == self.score.name else feature
 
     def numbered(self, rows: IntArray) -> IntArray:
         """Return, for the given rows, their numbers, from 0, in the table before rows were left out."""
@@ -556,9 +585,11 @@ class Dataset:
         sensitive, withhold = listed(sensitive), listed(withhold)
         _refuse_parts(frame, label, sensitive, withhold, reading)
         said = unread_answers(frame, reading, incumbent_object)
-        kept = np.arange(len(frame)) if said is None else said.rows
+        kept, given = np.arange(len(frame)) if said is None else said.rows, frame
+        undecided, is_fitted = len(frame) - len(kept), marked_rows(frame, kept, reading)
+        fitted, kept = kept[is_fitted], kept[~is_fitted]
         regrouping = read_regrouped(frame.iloc[kept], sensitive, meanings, reading)
-        undecided, kept = len(frame) - len(kept), kept if regrouping.rows is None else kept[regrouping.rows]
+        kept = kept if regrouping.rows is None else kept[regrouping.rows]
         frame, is_whole = frame.iloc[kept], len(kept) == len(frame)
         outcome = read_label(frame[label], favourable)
         withheld = () if reading.use_sensitive else (*sensitive, *withhold)
@@ -575,7 +606,9 @@ class Dataset:
             numbers=None if is_whole else kept,
             partition=read_partition(frame, reading),
             weights=read_weights(frame[reading.weight]) if reading.weight else None,
-            incumbent=None if said is None else replace(said.read(kept, outcome, reading), undecided=undecided),
+            incumbent=None
+            if said is None
+            else replace(said.read(kept, fitted, given[label], outcome, reading), undecided=undecided),
             group_readings=group_readings(frame, regrouping.columns, reading),
         )
 

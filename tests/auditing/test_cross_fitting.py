@@ -10,7 +10,7 @@ from fairenum.auditing import cross_fitting
 from fairenum.auditing.candidates import Candidates
 from fairenum.auditing.choosing import choose
 from fairenum.auditing.cross_fitting import PARTS_OF_TRAINING
-from fairenum.auditing.model_training import folds
+from fairenum.auditing.model_training import stratified_folds
 from fairenum.auditing.prospects import _agree
 from fairenum.document.models import Prospect
 
@@ -18,7 +18,7 @@ from fairenum.document.models import Prospect
 @pytest.fixture(scope="module")
 def parts(guided_run: AuditResult):
     live = guided_run.live
-    return live, live.listing, folds(live.division.train.y, live.config.seed, None, PARTS_OF_TRAINING)
+    return live, live.listing, stratified_folds(live.division.train.y, live.config.seed, None, PARTS_OF_TRAINING)
 
 
 def test_model_1_and_every_tilted_model_have_values_for_all_training_rows(parts):

@@ -10,6 +10,7 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, caution_texts, cautions, entries, unseen_difference
 from fairenum.document.choice import Caution, GapChange, GuardCheck
 from fairenum.document.consequences import NOTABLE_GROWTH, NOTABLE_LOSS, NOTABLE_MOVE
+from fairenum.document.correction_facts import Correction, LeakCheck, LeakKind
 from fairenum.document.feature_facts import Lookalike, ScreenedColumn, Screening, SingleFeature
 from fairenum.document.header import CutStage, Spending
 from fairenum.document.models import AuditedModel, ChangedRows, ComparedPair, GuidedRun, Incumbent, MarginTies
@@ -208,6 +209,14 @@ def weak_in_use() -> AuditDocument:
     return document.but(config=config, requested=requested, selection=selection)
 
 
+def corrected(kind: LeakKind) -> AuditDocument:
+    """Let models correct a score that is too good."""
+    check = LeakCheck(kind, 0.98, 500, 0.7, 400, Estimate(0.28, 0.2, 0.36), is_far=True)
+    fine = check.but(kind="training", is_far=False)
+    found = Correction("score", "points", False, 1.0, 0.05, 20.0, False, "none", checks=(fine, check))
+    return in_use().but(correction=found)
+
+
 BROKEN = GuardCheck("selection_rate=+-0.1", "selection_rate", -0.1, 0.1, 0.0, Estimate(0.12, 0.05, 0.2), "open")
 CHANGES = {
     Caution("reference"): with_part("reference_check", largest_difference=2e-9),
@@ -215,6 +224,7 @@ CHANGES = {
     Caution("exploratory"): calm().but(is_exploratory=True),
     Caution("incumbent_label"): in_use(agreement=1.0),
     Caution("incumbent_constant"): in_use(is_constant=True),
+    Caution("leaked_score"): corrected("features"),
     Caution("reversed_score"): in_use(has_score=True, auc=Estimate(0.4, 0.35, 0.4999)),
     Caution("reversed_decisions"): in_use(balanced_agreement=Estimate(0.4, 0.35, 0.4999)),
     Caution("swapped_favourable"): with_table(label="granted", favourable="0", unfavourable="1"),
@@ -440,3 +450,18 @@ def test_facts_about_the_search_are_the_last():
         "unused_rows",
         "few_predictors",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("features", "ranks 500 rows much better (AUC 0.980) than models of the features, cross-validated on them, do"),
+        ("training", "ranks the 500 rows to train on much better (AUC 0.980) than the other 400 rows (0.700)"),
+        ("refitted", "ranks 500 rows much better (AUC 0.980) than the same kind of model, fitted again, ranks rows"),
+        ("marked", "ranks 500 rows much better (AUC 0.980) than the 400 rows that it is said to have been fitted on"),
+    ],
+)
+def test_a_score_that_is_too_good_is_compared_in_words(kind, words):
+    found = entries(AuditDocument)["leaked_score"].words(corrected(kind), Caution("leaked_score"))
+    assert words in found
+    assert ("--incumbent-trained-on COLUMN" in found) == (kind != "marked")

@@ -33,6 +33,16 @@ def lending(rows: int = 3000, seed: int = 0) -> pd.DataFrame:
     )
 
 
+def rated(rows: int = 1200, seed: int = 0) -> pd.DataFrame:
+    """Borrowers with a vendor's score that knows more than the columns do, and that tells races apart."""
+    rng = np.random.default_rng(seed)
+    frame = lending(rows, seed)
+    is_black, known = (frame["race"] == "Black").to_numpy(), rng.normal(size=rows)
+    chance = 1.0 / (1.0 + np.exp(-(0.3 + 1.3 * frame["income"] - 0.8 * frame["debt"] + 1.5 * known)))
+    vendor = 1.3 * frame["income"] + 1.5 * known - 0.5 * is_black + 0.3 * rng.normal(size=rows)
+    return frame.assign(repaid=np.where(rng.random(rows) < chance, "yes", "no"), vendor=vendor)
+
+
 def hiring(rule: Rule, rows: int = 2000, seed: int = 0) -> pd.DataFrame:
     """Applicants whom a noisy rule, a rule of one column, or one as good as a model can be, decides about."""
     rng = np.random.default_rng(seed)
