@@ -38,7 +38,7 @@ def test_a_click_on_a_mark_selects_its_row_and_the_other_way_round(show, html):
     assert current(page) == "model-9"
     assert now(page) == {"9"}
     assert page.url.endswith("#model-9")
-    assert page.locator("#readout").inner_text().startswith("Model 9: objective 0.9")
+    assert page.locator("#readout").inner_text().startswith("Model 9: training loss +0.1 %, ")
     page.locator("#model-4 td").first.click()
     assert current(page) == "model-4"
     assert "4" in now(page)
@@ -84,7 +84,7 @@ def test_a_link_to_a_model_opens_it(show, html):
     assert page.locator("#model-17").is_visible()
 
 
-@pytest.mark.parametrize(("column", "key"), [(1, "objective"), (6, "gap"), (9, "change of gap"), (0, "rank")])
+@pytest.mark.parametrize(("column", "key"), [(1, "training loss"), (5, "gap"), (8, "change of gap"), (0, "rank")])
 def test_headings_sort_by_numbers_both_ways(show, html, column, key):
     page = show(html)
     heading = page.locator(".heads th").nth(column)
