@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from fairenum.auditing.listing import NATIVE
 from fairenum.auditing.model_training import stratified_folds
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.feature_facts import EncodingComparison
 from fairenum.document.terms import AUTO, Features
-from fairenum.errors import ColumnConstant, TableTooLarge
-from fairenum.estimator import by_label
+from fairenum.document.training import SvmSettings
+from fairenum.enumeration.division import pose
+from fairenum.enumeration.model import model_of
+from fairenum.errors import ColumnConstant, SolverError, TableTooLarge
 from fairenum.metrics.performance import auc
 from fairenum.runtime.random_streams import stream
-from fairenum.svm.problem import FloatArray, IntArray
+from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import IntArray
 from fairenum.svm.sparse_or_dense import Matrix
 from fairenum.tables import Dataset, Encoding
 
 MOST_ROWS = 10_000  # training rows that are compared on, drawn at random
 LEAST_GAIN = 0.001  # of the AUC
-STEPS = 100  # of the solver; more would not change the order of the rows
+RARE = 0.25  # a label of a smaller share of the rows is rare
 
 
 def chosen_features(
@@ -56,7 +60,7 @@ def compared(dataset: Dataset, train: IntArray, config: AuditConfig) -> Encoding
         rows = np.sort(stream(config.seed, "choice of features").permutation(train)[:MOST_ROWS])
     try:
         both = np.array([*_fold_aucs(dataset, rows, config)])
-    except (ColumnConstant, TableTooLarge):
+    except (ColumnConstant, SolverError, TableTooLarge):
         return None
     both = both[np.isfinite(both).all(axis=1)] if both.size else both
     if len(both) < 2:
@@ -70,6 +74,7 @@ def compared(dataset: Dataset, train: IntArray, config: AuditConfig) -> Encoding
 def _fold_aucs(dataset: Dataset, rows: IntArray, config: AuditConfig) -> Iterator[tuple[float, float]]:
     """Yield the AUC of a linear SVM in each fold, with the linear and with the additive encoding."""
     members = None if dataset.members is None else dataset.members[rows]
+    svm = _settings(dataset, rows, config)
     for learnt, tried in stratified_folds(dataset.signs[rows], config.seed, members):
         encoding = Encoding.fit(dataset, rows[learnt], standardise=config.standardise, features="additive")
         is_added = encoding.added
@@ -77,24 +82,25 @@ def _fold_aucs(dataset: Dataset, rows: IntArray, config: AuditConfig) -> Iterato
             continue
         X, others = (encoding.transform(dataset, rows[part]) for part in (learnt, tried))
         pairs = ((X[:, used], others[:, used]) for used in (~is_added, np.full(len(is_added), True)))
-        linear, additive = (_auc(dataset, rows[learnt], rows[tried], *pair, config) for pair in pairs)
+        linear, additive = (_auc(dataset, rows[learnt], rows[tried], *pair, svm) for pair in pairs)
         yield linear, additive
 
 
-def _auc(dataset: Dataset, learnt: IntArray, tried: IntArray, X: Matrix, others: Matrix, config: AuditConfig) -> float:
-    """Return the AUC of a linear SVM with squared hinge loss, learned from rows X, on other rows."""
-    values = _decision_values(X, dataset.signs[learnt], dataset.relative(learnt), others, config)
+def _auc(dataset: Dataset, learnt: IntArray, tried: IntArray, X: Matrix, others: Matrix, svm: SvmSettings) -> float:
+    """Return the AUC of a linear SVM, learned from rows X, on other rows."""
+    posed = pose(X, dataset.signs[learnt], svm, weights=dataset.relative(learnt)).problem
+    best = open_workspace(NATIVE, posed).solve()
+    values = model_of(posed, best, 1, best.certificate.objective).decision_function(others)
     return float(auc(values[None], dataset.y[tried].astype(np.uint8), dataset.relative(tried))[0])
 
 
-def _decision_values(
-    X: Matrix, y: FloatArray, weights: FloatArray | None, others: Matrix, config: AuditConfig
-) -> FloatArray:
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.svm import LinearSVC
+def _settings(dataset: Dataset, rows: IntArray, config: AuditConfig) -> SvmSettings:
+    """Return the settings of the SVMs to compare, with C and class weights as numbers where those are to be chosen.
 
-    cost = 1.0 if config.svm.C == AUTO else config.svm.cost
-    svc = LinearSVC(C=cost, dual=False, class_weight=by_label(config.svm.class_weight), max_iter=STEPS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # an approximate plane orders the rows well enough
-        return np.asarray(svc.fit(X, y, sample_weight=weights).decision_function(others))
+    Rows count more if their label is `RARE`, as an SVM without weights would decide hardly any row that way.
+    """
+    svm = replace(config.svm, C=1.0 if config.svm.C == AUTO else config.svm.C)
+    if svm.class_weight != AUTO:
+        return svm
+    favourable = float(np.average(dataset.y[rows], weights=dataset.relative(rows)))
+    return replace(svm, class_weight="balanced" if min(favourable, 1.0 - favourable) < RARE else "none")
