@@ -45,7 +45,7 @@ def screened(
     frame: pd.DataFrame, *weights: float, sensitive: tuple[str, ...] = ("sex",), **reading: object
 ) -> tuple[Screening, Division]:
     """Screen a table as an audit would whose model 1 has these weights."""
-    return screened_by(AuditConfig(), frame, *weights, sensitive=sensitive, **reading)
+    return screened_by(AuditConfig(features="linear"), frame, *weights, sensitive=sensitive, **reading)
 
 
 def screened_by(

@@ -81,7 +81,7 @@ def told(document: AuditDocument) -> list[object]:
 def test_what_is_set_aside_has_no_say_however_it_is_called(run, document, monkeypatch):
     """The same rows in one small group, in two, or without a group: no gap, no verdict, no choice is another."""
     # groups have a say in how a table is split, which is not what this is about
-    monkeypatch.setattr("fairenum.enumeration.division.split", lambda *_plan: run.live.division.split)
+    monkeypatch.setattr("fairenum.auditing.preparing.split", lambda *_plan: run.live.division.split)
     other = persons()
     other.loc[other.index[other["race"] == "tiny"][::2], "race"] = "mite"
     for frame in (other, persons(tiny=None)):

@@ -139,6 +139,7 @@ def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
         patience="auto",
         eps="auto",
         sizes="auto",
+        features="auto",
     )
     assert document.config.svm.C in [tried.C for tried in document.tuning.grid]
 
