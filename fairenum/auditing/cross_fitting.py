@@ -32,12 +32,12 @@ def with_cross_fitting(
 ) -> Listing:
     """Return the listing with decision values of model 1 and of its tilted models about the training rows.
 
-    The listing is returned as it is if it has no tilted models, if a label has too few training rows, or if the table
-    is so large that the selection split is enough by itself.
+    The listing is returned as it is if a label has too few training rows, or if the table is so large that the
+    selection split is enough by itself.
     """
     places = np.flatnonzero([place == 0 or model.tilt is not None for place, model in enumerate(listing.models)])
     work = len(places) * PARTS_OF_TRAINING * training.problem.numbers
-    if len(places) < 2 or work > WORK:
+    if work > WORK:
         return listing
     members = division.dataset.members
     owners = None if members is None else members[division.split.train]

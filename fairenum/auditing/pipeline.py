@@ -160,7 +160,7 @@ def _searched(
     elif guided and guided.obstacle in (None, *CUT):
         schedule.ended("tilt", "time", is_skipped=True)
     schedule.reserve(finishing_seconds(division, len(longest.models)))
-    if tilted and tilted.models:
+    if tilted and (tilted.models or config.against == "incumbent"):
         cross = partial(with_cross_fitting, longest, division, training, config, progress)
         longest = schedule.optional("cross", cross) or longest
     return longest, guided, tilted, found
