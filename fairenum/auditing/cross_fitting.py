@@ -84,6 +84,6 @@ def _encoded(fold: Fold, division: Division, config: AuditConfig) -> tuple[Encod
     """Return the training rows of a fold and its held-out rows, encoded as the training rows alone say."""
     rows: list[IntArray] = [division.split.train[part] for part in fold]
     _, (ours, others) = encode(
-        division.dataset, rows, division.primary, standardise=config.standardise, features=division.features
+        division.dataset, rows, division.primary, standardise=config.standardise, features=division.features.features
     )
     return ours, others

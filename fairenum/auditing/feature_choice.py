@@ -10,8 +10,8 @@ import numpy as np
 from fairenum.auditing.listing import NATIVE
 from fairenum.auditing.model_training import stratified_folds
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.feature_facts import EncodingComparison
-from fairenum.document.terms import AUTO, Features
+from fairenum.document.feature_facts import EncodingComparison, FeatureEncoding
+from fairenum.document.terms import AUTO
 from fairenum.document.training import SvmSettings
 from fairenum.enumeration.division import pose
 from fairenum.enumeration.model import model_of
@@ -26,41 +26,40 @@ from fairenum.tables import Dataset, Encoding
 MOST_ROWS = 10_000  # training rows that are compared on, drawn at random
 LEAST_GAIN = 0.001  # of the AUC
 RARE = 0.25  # a label of a smaller share of the rows is rare
+MOST_ADDED = 500  # columns; the time of an audit grows with the square of their number
 
 
-def chosen_features(
-    dataset: Dataset, train: IntArray, config: AuditConfig
-) -> tuple[Features, EncodingComparison | None]:
-    """Return the encoding of numbers to use, and the comparison that chose it; None if there was nothing to compare.
+def chosen_features(dataset: Dataset, train: IntArray, config: AuditConfig) -> FeatureEncoding:
+    """Return the encoding of numbers to use, and the comparison that chose it, if there was one.
 
     An encoding that was asked for is used. Else the additive one is used if it raises the cross-validated AUC of a
-    linear SVM by more than `LEAST_GAIN` and by more than the standard error of its gain. Kernels other than the linear
-    one bend by themselves, and have the linear encoding.
+    linear SVM by more than `LEAST_GAIN` and by more than the standard error of its gain, unless it has more than
+    `MOST_ADDED` columns. Kernels other than the linear one bend by themselves, and have the linear encoding.
     """
     if config.features != AUTO:
-        return config.features, None
+        return FeatureEncoding(config.features)
     if config.svm.kernel != "linear":
-        return "linear", None
-    found = compared(dataset, train, config)
-    return "linear" if found is None or not _is_better(found) else "additive", found
-
-
-def _is_better(found: EncodingComparison) -> bool:
-    return found.gain > max(found.error, LEAST_GAIN)
+        return FeatureEncoding("linear")
+    try:
+        found = compared(dataset, train, config)
+    except TableTooLarge:
+        return FeatureEncoding("linear", is_too_large=True)
+    is_better = found is not None and found.gain > max(found.error, LEAST_GAIN)
+    return FeatureEncoding("additive" if is_better else "linear", comparison=found)
 
 
 def compared(dataset: Dataset, train: IntArray, config: AuditConfig) -> EncodingComparison | None:
     """Return the cross-validated AUC with both encodings; None if it is undefined, or if both are the same.
 
     In each fold, the encoding and its cut points are learned from the rows to learn from. Of many training rows
-    `MOST_ROWS` are used, drawn at random.
+    `MOST_ROWS` are used, drawn at random. Refuse more than `MOST_ADDED` added columns.
     """
     rows = train
     if len(train) > MOST_ROWS:
         rows = np.sort(stream(config.seed, "choice of features").permutation(train)[:MOST_ROWS])
     try:
         both = np.array([*_fold_aucs(dataset, rows, config)])
-    except (ColumnConstant, SolverError, TableTooLarge):
+    except (ColumnConstant, SolverError):
         return None
     both = both[np.isfinite(both).all(axis=1)] if both.size else both
     if len(both) < 2:
@@ -80,6 +79,8 @@ def _fold_aucs(dataset: Dataset, rows: IntArray, config: AuditConfig) -> Iterato
         is_added = encoding.added
         if not is_added.any():
             continue
+        if np.count_nonzero(is_added) > MOST_ADDED:
+            raise TableTooLarge(f"cut points add {np.count_nonzero(is_added)} columns, more than {MOST_ADDED}")
         X, others = (encoding.transform(dataset, rows[part]) for part in (learnt, tried))
         pairs = ((X[:, used], others[:, used]) for used in (~is_added, np.full(len(is_added), True)))
         linear, additive = (_auc(dataset, rows[learnt], rows[tried], *pair, svm) for pair in pairs)

@@ -240,15 +240,13 @@ def resolved(config: AuditConfig, division: Division, training: Training) -> Aud
         performance=replace(config, svm=training.svm).tolerances.performance,
         decide=str(resolved_rule(config, training.svm, division.train)),
         guards=kept_guards(config.guards),
-        features=division.features,
+        features=division.features.features,
     )
 
 
 def feature_encoding(division: Division) -> FeatureEncoding | None:
     """Return how numbers are encoded, and why; None if they are encoded as they are and nothing else was tried."""
-    if division.features == "linear" and division.comparison is None:
-        return None
-    return FeatureEncoding(division.features, int(division.encoding.added.sum()), division.comparison)
+    return None if division.features == FeatureEncoding("linear") else division.features
 
 
 def requested(asked: AuditConfig) -> Requested:

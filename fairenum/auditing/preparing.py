@@ -21,7 +21,7 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import ROUNDING_DIGITS
 from fairenum.document.correction_facts import Correction
-from fairenum.document.feature_facts import EncodingComparison
+from fairenum.document.feature_facts import FeatureEncoding
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
 from fairenum.document.reading import Reading
 from fairenum.document.split_power import confirmable_words
@@ -55,9 +55,8 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
     dataset = with_score(dataset, sizes, config)
     parts = split(dataset, sizes, config.seed)
     division = _encoded(
-        config,
         partial(encode_split, dataset, parts, primary=config.primary, standardise=config.standardise, fewest=fewest),
-        *chosen_features(dataset, parts.train, config),
+        chosen_features(dataset, parts.train, config),
     )
     asked_for = {one.column for one in dataset.sensitive}
     if division.primary:
@@ -72,19 +71,15 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
     return replace(division, columns=columns, train=train, selection=selection, holdout=holdout)
 
 
-def _encoded(
-    config: AuditConfig,
-    encode: Callable[..., Division],
-    features: Features,
-    comparison: EncodingComparison | None,
-) -> Division:
+def _encoded(encode: Callable[..., Division], chosen: FeatureEncoding) -> Division:
     """Return the division with the chosen encoding; the linear one if the audit chose an additive one too large."""
     try:
-        return replace(encode(features=features), comparison=comparison)
+        division = encode(features=chosen.features)
     except TableTooLarge:
-        if comparison is None or features == config.features:
+        if chosen.comparison is None or chosen.features == "linear":
             raise
-    return replace(encode(features="linear"), comparison=comparison.but(is_too_large=True))
+        return _encoded(encode, chosen.but(features="linear", is_too_large=True))
+    return replace(division, features=chosen.but(added=division.features.added))
 
 
 FEW = 0.05  # largest share of the selection split with the rarer decision of a model that neglects a label
@@ -109,7 +104,7 @@ def train_svm(division: Division, config: AuditConfig, progress: Progress) -> tu
 def _tuned(division: Division, config: AuditConfig, progress: Progress) -> tuple[Training, Tuning | None]:
     members, rows = division.dataset.members, division.split.train
     of_rows = None if members is None else members[rows]
-    encode_fold = partial(_fold_encoded, division, config) if division.features == "additive" else None
+    encode_fold = partial(_fold_encoded, division, config) if division.features.added else None
     svm, tuning = tune(division.train, config, progress, of_rows, encode_fold)
     return trained(division, svm, config), tuning
 
@@ -117,7 +112,7 @@ def _tuned(division: Division, config: AuditConfig, progress: Progress) -> tuple
 def _fold_encoded(division: Division, config: AuditConfig, fold: Fold) -> tuple[Matrix, Matrix]:
     """Return the rows of a fold of the training rows, encoded by what its rows to learn from show."""
     dataset, (learnt, tried) = division.dataset, (division.split.train[part] for part in fold)
-    encoding = Encoding.fit(dataset, learnt, standardise=config.standardise, features=division.features)
+    encoding = Encoding.fit(dataset, learnt, standardise=config.standardise, features=division.features.features)
     return encoding.transform(dataset, learnt), encoding.transform(dataset, tried)
 
 

@@ -117,8 +117,6 @@ class EncodingComparison(Value, frozen=True):
         Area under the ROC curve with each encoding, the mean over the folds.
     gain, error
         Mean gain of the additive encoding over the folds, and its standard error.
-    is_too_large
-        Whether the additive encoding of the whole table is too large, and was left out for that reason.
     """
 
     folds: int
@@ -127,7 +125,6 @@ class EncodingComparison(Value, frozen=True):
     additive: float
     gain: float
     error: float
-    is_too_large: bool = False
 
 
 class FeatureEncoding(Value, frozen=True):
@@ -138,12 +135,15 @@ class FeatureEncoding(Value, frozen=True):
     added
         Number of 0/1 columns for cut points and missing numbers.
     comparison
-        The comparison that chose the encoding; null if the encoding was asked for.
+        The comparison that chose the encoding; null if there was none, as the encoding was asked for.
+    is_too_large
+        Whether the additive encoding was left out because it has too many columns, or takes too much memory.
     """
 
     features: Features
-    added: int
+    added: int = 0
     comparison: EncodingComparison | None = None
+    is_too_large: bool = False
 
 
 class ModelWeights(Value, frozen=True):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.document.audit_config import SHARES
-from fairenum.document.feature_facts import EncodingComparison
+from fairenum.document.feature_facts import FeatureEncoding
 from fairenum.document.terms import Features, Gap, Part
 from fairenum.document.training import Decide, SvmSettings
 from fairenum.metrics import Decisions, score
@@ -121,7 +121,7 @@ class Division:
     ``columns`` has the groups of every sensitive column and, if there are several, of their intersection; ``primary``
     is the one of them that models are selected by. ``rows`` holds the row numbers of the selection and the holdout
     rows. A division is exploratory if selection and holdout rows are not separate from each other or from the training
-    rows. ``features`` says how numbers are encoded, and ``comparison`` why, if that was chosen by a comparison.
+    rows. ``features`` says how numbers are encoded, and why.
     """
 
     dataset: Dataset
@@ -134,8 +134,7 @@ class Division:
     holdout: EncodedRows
     rows: dict[Part, IntArray]
     is_exploratory: bool
-    features: Features = "linear"
-    comparison: EncodingComparison | None = None
+    features: FeatureEncoding
 
     def part(self, part: Part) -> EncodedRows:
         """Return the encoded rows of the selection split or of the holdout."""
@@ -224,7 +223,7 @@ def encode_split(
         holdout=replace(holdout, drawn=drawn_share(dataset, reported)),
         rows={"selection": chosen, "holdout": reported},
         is_exploratory=not (parts.selection.size and parts.holdout.size),
-        features=features,
+        features=FeatureEncoding(features, int(encoding.added.sum())),
     )
 
 

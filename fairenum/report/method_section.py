@@ -238,11 +238,10 @@ def _features(encoding: FeatureEncoding) -> str:
             f"Models also see whether each number is above or below cut points, {counted(encoding.added, 'column')} of "
             f"0 and 1 in all, learned from the training rows{why}."
         )
-    found = encoding.comparison
-    if found is None:
-        return "Models see numbers as they are."
-    large = "; for the whole table they would take too much memory" if found.is_too_large else ""
-    return f"Models see numbers as they are, without cut points: {_gain(found)}{large}."
+    large = "cut points would make the table too large for this audit" if encoding.is_too_large else ""
+    gain = _gain(encoding.comparison) if encoding.comparison else ""
+    why = "; ".join(filter(None, (gain, large)))
+    return f"Models see numbers as they are, without cut points: {why}."
 
 
 def _gain(found: EncodingComparison) -> str:

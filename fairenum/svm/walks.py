@@ -34,7 +34,9 @@ class FastWalk:
         nonzeros = Nonzeros(values, *(np.asarray(one).view(np.uint32) for one in places))
         self._rows = fast_walk_loop.Rows(gram.table, nonzeros, *vectors)
         distance = np.abs(state.gradient) / scale
-        place = min(len(distance) - 1, int(NEAR * np.sqrt(len(distance))))
+        # those on the margin are near by definition: on wide tables they alone are more than the root
+        near = max(int(NEAR * np.sqrt(len(distance))), 2 * len(state.margin))
+        place = min(len(distance) - 1, near)
         self._near, self._limit = float(np.partition(distance, place)[place]), breakpoint_limit(state)
         self._start, self._state, self._checked = (_opened(state, gram, value) for _ in range(3))
         indices, numbers = np.tile(np.arange(problem.size), (3, 1)), np.empty((5, problem.size))

@@ -53,8 +53,8 @@ def bump() -> AuditResult:
 def test_cut_points_are_used_where_they_help(shape, expected, seed):
     table = Dataset.from_frame(people(shape, seed=seed), **PLAN)
     for config in (AuditConfig(), AuditConfig(standardise=False)):
-        found, why = chosen_features(table, np.arange(600), config)
-        assert (found, why.rows, why.folds) == (expected, 600, 5)
+        found = chosen_features(table, np.arange(600), config)
+        assert (found.features, found.comparison.rows, found.comparison.folds) == (expected, 600, 5)
 
 
 def test_the_areas_are_those_of_linear_svms_in_folds_with_their_own_cut_points():
@@ -122,12 +122,13 @@ def test_nothing_is_compared_without_a_choice():
     table = Dataset.from_frame(frame, **PLAN)
     texts = Dataset.from_frame(frame.drop(columns=["age", "noise"]), **PLAN)
     rows = np.arange(600)
-    assert chosen_features(table, rows, AuditConfig(features="additive")) == ("additive", None)
-    assert chosen_features(table, rows, AuditConfig(features="linear")) == ("linear", None)
-    assert chosen_features(table, rows, AuditConfig().but(kernel="rbf")) == ("linear", None)
-    assert chosen_features(texts, rows, AuditConfig()) == ("linear", None)
+    linear = FeatureEncoding("linear")
+    assert chosen_features(table, rows, AuditConfig(features="additive")) == FeatureEncoding("additive")
+    assert chosen_features(table, rows, AuditConfig(features="linear")) == linear
+    assert chosen_features(table, rows, AuditConfig().but(kernel="rbf")) == linear
+    assert chosen_features(texts, rows, AuditConfig()) == linear
     few = np.flatnonzero(table.y == 1)[:50], np.flatnonzero(table.y == 0)[:1]
-    assert chosen_features(table, np.concatenate(few), AuditConfig()) == ("linear", None)
+    assert chosen_features(table, np.concatenate(few), AuditConfig()) == linear
 
 
 def test_cut_points_for_another_kernel_are_refused():
@@ -143,12 +144,23 @@ def test_an_additive_encoding_too_large_gives_way_unless_asked_for(monkeypatch):
     monkeypatch.setattr(encoding, "LARGEST_MATRIX", 3 * linear.nbytes)
     monkeypatch.setattr(feature_choice, "compared", lambda *_: EncodingComparison(5, 500, 0.6, 0.8, 0.2, 0.01))
     division = divided(table, AuditConfig())
-    assert (division.features, division.comparison.is_too_large) == ("linear", True)
+    facts = division.features
+    assert (facts.features, facts.is_too_large, facts.comparison.gain, facts.added) == ("linear", True, 0.2, 0)
     with pytest.raises(TableTooLarge):
         divided(table, AuditConfig(features="additive"))
-    facts = FeatureEncoding("linear", 0, division.comparison)
     words = " ".join(method_section.steps(document.but(features=facts)))
-    assert "for the whole table they would take too much memory" in words
+    assert "(+0.200, standard error 0.0100); cut points would make the table too large for this audit." in words
+
+
+def test_an_additive_encoding_too_wide_is_not_chosen(monkeypatch):
+    table = Dataset.from_frame(people("bump"), **PLAN)
+    monkeypatch.setattr(feature_choice, "MOST_ADDED", 5)
+    found = chosen_features(table, np.arange(600), AuditConfig())
+    assert found == FeatureEncoding("linear", is_too_large=True)
+    assert divided(table, AuditConfig()).features == found
+    assert divided(table, AuditConfig(features="additive")).features.added > 5
+    words = " ".join(method_section.steps(bump().document.but(features=found)))
+    assert "Models see numbers as they are, without cut points: cut points would make the table too large" in words
 
 
 def test_the_document_says_what_was_chosen_and_why():
@@ -192,7 +204,7 @@ def test_a_run_from_before_there_was_a_choice_is_repeated_with_linear_features()
     older = parse(json.dumps(saved).encode(), "run")
     assert (older.config.features, config_of(older).features) == ("auto", "linear")
     division, _ = retrained(older, Dataset.from_frame(people("bump"), **PLAN))
-    assert division.features == "linear"
+    assert division.features == FeatureEncoding("linear")
 
 
 def test_costs_are_tuned_with_cut_points_of_each_fold(monkeypatch):
@@ -266,8 +278,9 @@ def test_weighted_rows_are_compared_and_encoded_with_their_weights():
     frame = people("bump", 3000).assign(w=rng.choice([0.5, 1.0, 4.0], 3000))
     weighted = divided(Dataset.from_frame(frame, weight="w", **PLAN), AuditConfig())
     plain = divided(Dataset.from_frame(frame.drop(columns="w"), **PLAN), AuditConfig())
-    assert weighted.features == plain.features == "additive"
+    assert weighted.features.features == plain.features.features == "additive"
     assert np.array_equal(weighted.split.train, plain.split.train)
-    assert weighted.comparison.additive == pytest.approx(plain.comparison.additive, abs=0.05)
-    assert weighted.comparison != plain.comparison
+    ours, theirs = weighted.features.comparison, plain.features.comparison
+    assert ours.additive == pytest.approx(theirs.additive, abs=0.05)
+    assert ours != theirs
     assert weighted.encoding.names != plain.encoding.names

@@ -31,6 +31,19 @@ def test_interior_points_give_the_prices_of_walks(monkeypatch, kind, n):
     assert (walked.low <= near.high).all()
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(300, 110), (700, 100), (200, 30)])
+def test_walks_find_their_way_where_the_margin_has_many_examples(rows, columns):
+    rng = np.random.default_rng(rows)
+    X = rng.normal(size=(rows, columns))
+    problem = SvmProblem(X, np.where(X[:, :5].sum(1) + rng.normal(size=rows) > 0.0, 1.0, -1.0))
+    best = open_workspace("path", problem).solve()
+    search = FlipSearch(problem, best, rng.normal(size=(6, columns)), None)
+    flips = search.flips(0.0)
+    assert isinstance(search._engines[0], engines.WalkEngine)
+    found = search.certifier.certified(flips, *search._engines[0].answers(flips, np.inf))
+    assert (found.gaps <= 1e-6 * found.attained).all()
+
+
 def test_interior_points_need_no_second_engine(monkeypatch):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(3000, 6))
