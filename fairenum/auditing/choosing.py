@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from fairenum.auditing.candidates import Candidates, candidates_of, measured, with_guards
-from fairenum.auditing.group_tables import shortlist_tables, shortlisted
+from fairenum.auditing.group_tables import document_counts, shortlist_tables, shortlisted
 from fairenum.auditing.prospects import confirmation_chance
 from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.audit_config import AuditConfig
@@ -21,10 +21,11 @@ from fairenum.document.choice import (
     Optimism,
     RateDifference,
     Selection,
+    ShownEvidence,
     reason_for,
 )
 from fairenum.document.consequences import rates_by_group
-from fairenum.document.models import AuditedModel, ComparedPair, OwnVerdict
+from fairenum.document.models import AuditedModel, ComparedPair, Incumbent, OwnVerdict
 from fairenum.document.scores import ColumnScores
 from fairenum.document.table_facts import SensitiveColumn
 from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMeasure, Verdict
@@ -51,6 +52,7 @@ from fairenum.metrics.comparison import is_coarse
 from fairenum.metrics.guardrails import Measured, Subject
 from fairenum.metrics.intervals import estimates
 from fairenum.metrics.performance import performance_changes
+from fairenum.metrics.rates import FRACTIONS, share
 from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray
 
@@ -524,9 +526,9 @@ def selection_again(
 ) -> Selection:
     """Return another choice among the models of a document.
 
-    If it is the model of the last choice, by the same metric, what the holdout showed of it stays shown: an interval
-    holds for every tolerance. With `in_advance`, another model is one claim more that is judged alone; otherwise its
-    verdicts are simultaneous over all models.
+    What the holdout showed of a model alone stays shown if it is chosen again, by the same metric: an interval holds
+    for every tolerance. With `in_advance`, another model is one claim more that is judged alone; otherwise its verdicts
+    are simultaneous over all models.
     """
     if rank is not None and not 1 <= rank <= len(document.models):
         raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(document.models)}")
@@ -534,27 +536,30 @@ def selection_again(
     disparity = last.disparity if tolerances.metric == last.tolerances.metric else None
     chosen = choose(candidates, document.column, tolerances, config.confidence, rank).but(disparity=disparity)
     chosen = unless_alike(chosen, candidates, always_search=config.always_search)
-    is_same = (last.rank, last.outcome, last.tolerances.metric) == (chosen.rank, "selected", tolerances.metric)
-    if is_same and last.strip and not last.is_in_sight:
-        return with_guards(_kept_evidence(last, chosen), candidates, config.confidence)
-    judged = judge_by_seen_holdout(chosen, candidates, config).but(claims=last.claims)
-    if in_advance:
-        judged = _claimed_in_advance(judged, last, candidates, config)
+    known = [*last.shown, *([last.evidence] if last.evidence else [])]
+    kept = next((one for one in known if _is_about(one, chosen)), None)
+    chosen = chosen.but(shown=tuple(one for one in known if one is not kept), claims=max(len(known), 1))
+    if kept is not None:
+        judged = _with_evidence(chosen, kept, candidates)
+    else:
+        judged = judge_by_seen_holdout(chosen, candidates, config)
+        judged = _claimed_in_advance(judged, candidates, config) if in_advance else judged
     return with_guards(judged, candidates, config.confidence)
 
 
-def _kept_evidence(last: Selection, chosen: Selection) -> Selection:
-    """Return a choice of the same model under other tolerances, with the evidence of the last choice."""
-    return last.but(
-        reason=chosen.reason,
-        tolerances=chosen.tolerances,
-        candidates=chosen.candidates,
-        pareto_front=chosen.pareto_front,
-        chance=chosen.chance,
-    )
+def _is_about(evidence: ShownEvidence, chosen: Selection) -> bool:
+    """Tell whether evidence is about the chosen model, and the gap that it was chosen by."""
+    found = evidence.rank, "selected", evidence.metric
+    return found == (chosen.rank, chosen.outcome, chosen.tolerances.metric)
 
 
-def _claimed_in_advance(judged: Selection, last: Selection, candidates: Candidates, config: AuditConfig) -> Selection:
+def _with_evidence(chosen: Selection, evidence: ShownEvidence, candidates: Candidates) -> Selection:
+    """Return a choice with what the holdout showed of the model before, and models that it confirms besides."""
+    fields = {name: getattr(evidence, name) for name in evidence.__struct_fields__ if name not in ("rank", "metric")}
+    return chosen.but(**fields, confirmed=_confirmed(chosen, candidates))
+
+
+def _claimed_in_advance(judged: Selection, candidates: Candidates, config: AuditConfig) -> Selection:
     """Return a choice with the claim of a model that was fixed in advance: its gap and performance, judged alone."""
     own = candidates.model(judged.rank).own if judged.rank and judged.outcome == "selected" else None
     if own is None or judged.tolerances.metric != config.metric:
@@ -562,7 +567,11 @@ def _claimed_in_advance(judged: Selection, last: Selection, candidates: Candidat
     strip = tuple(
         one
         for cell in judged.strip
-        for one in (_claimed(cell, own, candidates, judged.rank or 1) if cell.is_claim else (cell,))
+        for one in (
+            _claimed(cell, own, candidates, judged.rank or 1, config.control)
+            if cell.is_claim
+            else (cell.but(is_joint=True),)
+        )
     )
     changes = judged.gap_change and Parts(judged.gap_change.selection, own.change)
     return judged.but(
@@ -572,22 +581,50 @@ def _claimed_in_advance(judged: Selection, last: Selection, candidates: Candidat
         performance_floor=own.performance.low,
         performance_ceiling=own.performance.high,
         is_in_sight=False,
-        claims=last.claims + 1,
+        is_in_advance=True,
+        claims=len(judged.shown) + 1,
     )
 
 
-def _claimed(cell: GapChange, own: OwnVerdict, candidates: Candidates, rank: int) -> Iterator[GapChange]:
-    """Yield the claim about a model alone and, if it is about two groups, the gap over all groups after it."""
+def _claimed(
+    cell: GapChange, own: OwnVerdict, candidates: Candidates, rank: int, control: str | None
+) -> Iterator[GapChange]:
+    """Yield the claim about a model alone and, if it is about two groups, the gap over all groups and other pairs.
+
+    Other pairs have no intervals: the document has none.
+    """
     claim = cell.but(change=own.change, confidence=own.confidence, verdict=own.verdict, pair=own.pair)
     if own.pair is None:
         yield claim
         return
     table = next(one for one in candidates.sensitive if one.column == cell.column)
     members = candidates.reference, candidates.model(rank)
-    scores = (member.scores.holdout.by_column[cell.column] for member in members)
-    first, selected = (_between(own.pair, table, one) for one in scores)
-    yield claim.but(first=first, selected=selected)
-    yield cell.but(is_claim=False)
+    scores = [member.scores.holdout.by_column[cell.column] for member in members]
+
+    def between(one: GapChange, pair: ComparedPair) -> GapChange:
+        return one.but(first=_between(pair, table, scores[0]), selected=_between(pair, table, scores[1]), pair=pair)
+
+    yield between(claim, own.pair)
+    yield cell.but(is_claim=False, is_joint=True)
+    for pair in _watched_pairs(own.pair, table, candidates.reference, control or own.pair.higher):
+        other = between(cell.but(is_claim=False, verdict=None), pair)
+        yield other.but(change=_change(other.first, other.selected))
+
+
+def _watched_pairs(
+    pair: ComparedPair, column: SensitiveColumn, reference: AuditedModel | Incumbent, control: str
+) -> list[ComparedPair]:
+    """Return the pairs of the control with every other compared group, each in its order on the selection split."""
+    counts = document_counts([reference.scores.selection.by_column[column.column]], column, "selection")
+    rates = share(*np.broadcast_arrays(*FRACTIONS[pair.rate](counts)))[0]
+    found = {one.name: rate for one, rate in zip(column.groups, rates, strict=True) if one.is_compared and one.holdout}
+    others = [name for name in found if control in found and name not in (pair.higher, pair.lower, control)]
+    return [ComparedPair(pair.rate, *sorted((control, name), key=lambda one: -found[one])) for name in others]
+
+
+def _change(first: Estimate, selected: Estimate) -> Estimate:
+    """Return the change from one gap to another, without an interval."""
+    return Estimate(None if first.value is None or selected.value is None else selected.value - first.value)
 
 
 def _between(pair: ComparedPair, column: SensitiveColumn, scores: ColumnScores) -> Estimate:

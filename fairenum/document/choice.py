@@ -67,6 +67,8 @@ class GapChange(Value, frozen=True):
         Whether a group has too few rows for a verdict, so that the verdict is open.
     pair
         The two groups, and the rate, that the gap is between; null if it is between any two groups.
+    is_joint
+        Whether these limits hold for all models together, though those of the claim hold for the selected model alone.
     """
 
     column: str
@@ -79,6 +81,7 @@ class GapChange(Value, frozen=True):
     verdict: Verdict | None
     is_coarse: bool = False
     pair: ComparedPair | None = None
+    is_joint: bool = False
 
 
 class Disparity(Value, frozen=True):
@@ -187,6 +190,28 @@ class RateDifference(Value, frozen=True):
     limit: float
 
 
+class ShownEvidence(Value, frozen=True):
+    """What the holdout showed of a model whose claim it judged alone; fields are as in `Selection`.
+
+    Attributes
+    ----------
+    metric
+        The gap by which the model was selected.
+    """
+
+    rank: int
+    metric: Gap
+    gap_change: Parts[Estimate] | None
+    performance_change: Parts[Estimate] | None
+    accuracy_change: Parts[Estimate] | None
+    verdict: Verdict | None
+    optimism: Optimism | None
+    strip: tuple[GapChange, ...]
+    performance_floor: float | None
+    performance_ceiling: float | None
+    is_in_advance: bool = False
+
+
 class Selection(Value, frozen=True):
     """The selected model, and the evidence for the choice.
 
@@ -238,14 +263,20 @@ class Selection(Value, frozen=True):
     is_in_sight
         Whether the holdout had been seen before the choice, so that confidence limits hold for all models together.
     claims
-        Number of claims, this one included, that were fixed in advance and judged alone by the same holdout. Each may
-        be false with the stated probability, so that any of them is with at most the sum of these.
+        Number of claims that the same holdout judges alone, in this choice and the choices before it in the same run;
+        choices that were saved elsewhere are not counted. Each claim may be false with the stated probability, so that
+        any of them is with at most the sum of these.
     chance
         Probability, predicted from the selection split, that the holdout confirms the selected model; null if unknown.
     incomparable
         The selection rates that rule out every model, so that nothing is known about fairness at equal rates: all
         models select more or fewer than the guardrail on `selection_rate` allows, or those do that would be candidates.
         Null if some model can be compared with the reference, and if a model was asked for by its rank.
+    is_in_advance
+        Whether it was stated, when the model was chosen again, that the choice had been fixed before anybody saw the
+        holdout.
+    shown
+        What the holdout showed of other models, each judged alone, that were chosen before.
     """
 
     rank: int | None
@@ -272,6 +303,16 @@ class Selection(Value, frozen=True):
     claims: int = 1
     chance: float | None = None
     incomparable: RateDifference | None = None
+    is_in_advance: bool = False
+    shown: tuple[ShownEvidence, ...] = ()
+
+    @property
+    def evidence(self) -> ShownEvidence | None:
+        """What the holdout shows of the selected model alone; None if it judges all models together, or none."""
+        if self.rank is None or self.outcome != "selected" or self.is_in_sight or not self.strip:
+            return None
+        own = {name: getattr(self, name) for name in ShownEvidence.__struct_fields__ if name not in ("rank", "metric")}
+        return ShownEvidence(self.rank, self.tolerances.metric, **own)
 
     @property
     def is_fairer(self) -> bool:

@@ -20,8 +20,9 @@ from fairenum.document.words import (
     short,
 )
 from fairenum.report.headline import answer_of, why_not
-from fairenum.runtime.formatting import estimate, percent, sentence_list, share, signed
+from fairenum.runtime.formatting import counted, estimate, percent, sentence_list, share, signed
 
+TOGETHER = "all models judged together"
 NAMED = 3  # the most guardrails, or models, that a sentence names
 LEFT_OUT = (
     "What would be used is the model, not the list: the records that were left out tell how it was found. They are no "
@@ -51,7 +52,7 @@ def how_judged(document: AuditDocument) -> str:
     """Return a phrase: whether confidence limits hold for the selected model alone, or for all models together."""
     selection = document.selection
     is_alone = bool(selection.strip) and not selection.is_in_sight
-    return "judged alone" if is_alone else "all models judged together"
+    return "judged alone" if is_alone else TOGETHER
 
 
 def reason(document: AuditDocument) -> str:
@@ -192,12 +193,16 @@ def guarded_estimate(check: GuardCheck) -> str:
 
 def claims_made(document: AuditDocument) -> Iterator[str]:
     """Yield a sentence on the error of several claims that were fixed in advance and judged by the same holdout."""
-    claims, error = document.selection.claims, 1.0 - document.config.confidence
-    if claims > 1:
-        yield (
-            f"This is claim {claims} that the same holdout judges alone: each is false with a probability of at most "
-            f"{percent(error)}, any of them with at most {percent(min(claims * error, 1.0))}."
-        )
+    selection, error = document.selection, 1.0 - document.config.confidence
+    if selection.is_in_sight or not (selection.is_in_advance or selection.claims > 1):
+        return
+    stated = "It was stated that this choice was fixed before anybody saw the holdout. "
+    yield (
+        f"{stated if selection.is_in_advance else ''}This run knows of {counted(selection.claims, 'claim')} that the "
+        f"same holdout judges alone: each is false with a probability of at most {percent(error)}, any of them with at "
+        f"most {percent(min(selection.claims * error, 1.0))}. Claims in copies of the run are not counted, and add "
+        f"{percent(error)} each."
+    )
 
 
 def other_confirmed(document: AuditDocument) -> Iterator[str]:

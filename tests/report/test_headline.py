@@ -233,16 +233,25 @@ def test_wider_gaps_of_several_groups_are_told_apart():
     )
 
 
-@pytest.mark.parametrize(("claims", "words"), [(2, "10.0 %"), (3, "15.0 %"), (40, "100.0 %")])
-def test_every_further_claim_of_one_holdout_adds_its_error(claims, words):
-    document = chosen(audit(), claims=claims)
+@pytest.mark.parametrize(
+    ("claims", "known", "words"), [(1, "1 claim", "5.0 %"), (2, "2 claims", "10.0 %"), (40, "40 claims", "100.0 %")]
+)
+def test_every_further_claim_of_one_holdout_adds_its_error(claims, known, words):
+    document = chosen(audit(), claims=claims, is_in_advance=True)
     (sentence,) = claims_made(document)
     assert sentence == (
-        f"This is claim {claims} that the same holdout judges alone: each is false with a probability of at most "
-        f"5.0 %, any of them with at most {words}."
+        f"It was stated that this choice was fixed before anybody saw the holdout. This run knows of {known} that the "
+        f"same holdout judges alone: each is false with a probability of at most 5.0 %, any of them with at most "
+        f"{words}. Claims in copies of the run are not counted, and add 5.0 % each."
     )
     assert sentence in page(document).findings
     assert not [*claims_made(audit())]
+
+
+def test_a_choice_that_all_models_are_judged_with_is_no_claim():
+    assert not [*claims_made(chosen(audit(), claims=2, is_in_sight=True))]
+    (sentence,) = claims_made(chosen(audit(), claims=2))  # the first choice again, after another claim
+    assert sentence.startswith("This run knows of 2 claims")
 
 
 @pytest.mark.parametrize(
