@@ -502,7 +502,6 @@ def select(
     eps: float | None = None,
     max_performance_drop: float | None = None,
     max_accuracy_drop: float | None = None,
-    max_loss: float | None = None,
     guards: Sequence[str] | str = (),
     rank: int | None = None,
     in_advance: bool = False,
@@ -513,9 +512,9 @@ def select(
     ----------
     result
         Result of an audit, computed in this process or loaded.
-    metric, eps, max_performance_drop, max_loss
-        The tolerances, as in `AuditConfig`; by default those of the last choice. A run lists only models within its own
-        eps, so a larger eps is refused. Performance is measured as in the run.
+    metric, eps, max_performance_drop
+        The tolerances, as in `AuditConfig`; by default those of the last choice. A run looks for models within its own
+        eps only, so a larger eps is refused. Performance is measured as in the run.
     max_accuracy_drop
         Another name of `max_performance_drop`.
     guards
@@ -539,9 +538,10 @@ def select(
 
     document, within = result.document, result.document.config.tolerances.eps
     if eps is not None and not 0.0 <= eps <= within:
-        raise ConfigError(f"the run lists models within eps={within:g}; choose eps between 0 and that, not {eps!r}")
+        searched = f"the run looked for models within eps={within:g}"
+        raise ConfigError(f"{searched}; choose eps between 0 and that, not {eps!r}")
     drops = {"max_performance_drop": max_performance_drop, "max_accuracy_drop": max_accuracy_drop}
-    changes = {"metric": metric, "eps": eps, "max_loss": max_loss, **drops}
+    changes = {"metric": metric, "eps": eps, **drops}
     tolerances = changed_tolerances(document.selection.tolerances, document.dataset, guards, changes)
     with one_thread():
         if result.live is None:

@@ -370,7 +370,7 @@ def proven_range(state: RunState, found: RowPrices) -> ParityRange | None:
     codes = np.full(len(groups.names), -1)
     codes[present] = np.arange(len(present))
     codes = codes[groups.codes]
-    allowed = state.config.tolerances.allowed_loss
+    allowed = state.config.tolerances.eps
     losses = sorted({*(eps for eps in LOSSES if eps < allowed), allowed})
     grouped = GroupedRows.of(division.holdout.X, codes, division.holdout.weights)
     prices = np.zeros(len(codes))

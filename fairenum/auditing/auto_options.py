@@ -1,4 +1,4 @@
-"""Options of "auto" that depend on the trained model: where models are cut, and how much objective they may lose."""
+"""Options of "auto" that depend on the trained model: where models are cut, and how far their loss may rise."""
 
 from __future__ import annotations
 

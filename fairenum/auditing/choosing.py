@@ -18,8 +18,8 @@ from fairenum.document.cautions import cautions
 from fairenum.document.choice import (
     ROUNDING_DIGITS,
     GapChange,
+    Incomparable,
     Optimism,
-    RateDifference,
     Selection,
     ShownEvidence,
     reason_for,
@@ -297,7 +297,7 @@ def choose(
     """Return the choice of the fairest model within the tolerances, or of the model of the given rank.
 
     `column` is the sensitive column, or intersection of columns, whose gap is to be small. `tolerances` limit what a
-    fairer model may cost in objective, loss and performance, and hold the guardrails. `confidence` is that of the
+    fairer model may cost in loss and performance, and hold the guardrails. `confidence` is that of the
     tests by which the holdout confirms a choice.
     """
     found, reference = (
@@ -323,7 +323,7 @@ def choose(
         candidates=within,
         pareto_front=_ranks(standing.pareto_front()),
         chance=None if chances is None or chosen is None or outcome != "selected" else float(chances[chosen - 1]),
-        incomparable=None if rank is not None or others else rate_difference(standing, found, reference, tolerances),
+        incomparable=() if rank is not None or others else incomparable(standing, found, reference, tolerances),
     )
 
 
@@ -372,7 +372,6 @@ def _standing(
     standing = candidate_standing(
         found,
         reference,
-        np.array([model.objective_ratio for model in models], dtype=np.float64),
         np.array([model.loss_ratio for model in models]),
         tolerances,
         is_in_use=candidates.incumbent is not None,
@@ -399,7 +398,6 @@ def _by_all_rows(standing: CandidateScores, models: Sequence[AuditedModel], refe
 def candidate_standing(
     models: Measured,
     reference: Measured,
-    objective_ratio: FloatArray,
     loss_ratio: FloatArray,
     tolerances: Tolerances,
     *,
@@ -412,20 +410,51 @@ def candidate_standing(
     the holdout confirms a model, if it is known.
     """
     return CandidateScores(
-        objective_ratio=objective_ratio,
+        loss_ratio=loss_ratio,
         performance=models.values[PERFORMANCE],
         gap=_gaps(models),
         is_constant=models.is_constant,
-        loss_ratio=loss_ratio,
         excess=models.excess(tolerances.guardrails, reference).max(axis=0, initial=0.0),
         target=target_of(reference) if is_in_use else None,
         chance=chance,
     )
 
 
+def incomparable(
+    standing: CandidateScores, models: Measured, reference: Measured, tolerances: Tolerances
+) -> tuple[Incomparable, ...]:
+    """Return the measures that make all models incomparable with the reference, given that none is a candidate.
+
+    Empty without a sensitive column, as there is no gap to compare.
+    """
+    if models.primary is None:
+        return ()
+    found = rate_difference(standing, models, reference, tolerances), performance_difference(standing, tolerances)
+    return tuple(one for one in found if one is not None)
+
+
+def performance_difference(standing: CandidateScores, tolerances: Tolerances) -> Incomparable | None:
+    """Return the performances that make all models incomparable with the model in use; None if some are comparable.
+
+    They are incomparable if no near-optimal model performs within the tolerance of the model in use. Models that decide
+    all rows alike do not count unless all do. An undefined performance rules out no model.
+    """
+    if standing.target is None:
+        return None
+    near = standing.is_near_optimal(tolerances)
+    usable = near & ~standing.is_constant
+    usable = usable if usable.any() else near
+    known = np.where(usable, standing.performance, np.nan)
+    if (usable & standing.is_performing(tolerances)).any() or np.isnan(known).all():
+        return None
+    return Incomparable(
+        "performance", standing.target.performance, float(np.nanmax(known)), tolerances.max_performance_drop
+    )
+
+
 def rate_difference(
     standing: CandidateScores, models: Measured, reference: Measured, tolerances: Tolerances
-) -> RateDifference | None:
+) -> Incomparable | None:
     """Return the selection rates that make all models incomparable with the reference, given that none is a candidate.
 
     They are incomparable if all of them break a guardrail on the change of `selection_rate`, or if one that breaks it
@@ -445,7 +474,8 @@ def rate_difference(
         return None
     place = int(np.where(is_far & is_other, beyond, np.inf).argmin())
     rate, closest = float(reference.values[RATE][0]), float(models.values[RATE][place])
-    return RateDifference(rate, closest, round(abs(closest - rate) - float(beyond[place]), ROUNDING_DIGITS))
+    limit = round(abs(closest - rate) - float(beyond[place]), ROUNDING_DIGITS)
+    return Incomparable("selection_rate", rate, closest, limit)
 
 
 def target_of(reference: Measured) -> IncumbentTarget:

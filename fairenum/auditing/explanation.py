@@ -91,6 +91,7 @@ def _core(first: Model, model: Model, watched: Watched, division: Division, trai
         objective_ratio=core.model.objective / first.objective,
         gap=Parts(plain(_gap(core.model, watched)), plain(holdout_gap)),
         share_of_gain=plain(core.share),
+        loss_ratio=core.model.loss_ratio,
     )
 
 

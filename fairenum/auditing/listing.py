@@ -108,6 +108,9 @@ def enumerate_models(
     not used.
     """
     audited = distinct(stacked([division.part(part).X for part in PARTS]))
+    # The list ends where the objective is beyond eps, as that of the paper does. Neither bound implies the other: with
+    # the slack s of model 1's plane, the objective without the rows I is at most P - sum of s over I, however little
+    # the loss on all rows rises. So a listed model may lose more than eps on all rows, and is then no candidate.
     limits = Limits(None, config.tolerances.eps, training.max_nodes)
     enumeration = Enumeration(training.workspace, limits, root=training.best)
     k = 1 if config.search == "guided" else config.k
@@ -178,8 +181,8 @@ def _collect(
 def joined(listing: Listing, candidates: Sequence[Model], origin: Origin, division: Division) -> Listing:
     """Return a listing with further models, except those that decide all audited rows as another model does.
 
-    Models are ordered by objective, best first. Tilted models, whose objectives cannot be compared, follow in ascending
-    order of loss. Of models with equal objective or loss, those listed before come first.
+    Models are ordered by their loss on all training rows (`by_loss`). Of models with equal loss, those listed before
+    come first.
     """
     if not candidates:
         return listing
@@ -188,41 +191,28 @@ def joined(listing: Listing, candidates: Sequence[Model], origin: Origin, divisi
     cuts = (*listing.cuts, *cuts)
     values = {part: np.array([*listing.values[part], *found[part]]) for part in PARTS}
     decided = np.hstack([values[part] >= 0.0 for part in PARTS])
-    order = [
-        place for place in _order(models) if place < listed or not (decided[:place] == decided[place]).all(1).any()
-    ]
-    origins = [listing.origins[place] if place < listed else origin for place in order]
-    return replace(
+    is_known = [place >= listed and (decided[:place] == decided[place]).all(1).any() for place in range(len(models))]
+    everyone = replace(
         listing,
-        models=_certified([models[place] for place in order], origins),
-        origins=tuple(origins),
-        sizes=tuple(listing.sizes[place] if place < listed else 1 for place in order),
-        cuts=tuple(cuts[place] for place in order),
-        values={part: values[part][order] for part in PARTS},
+        models=tuple(models),
+        origins=(*listing.origins, *(origin for _ in candidates)),
+        sizes=(*listing.sizes, *(1 for _ in candidates)),
+        cuts=cuts,
+        values=values,
     )
+    return by_loss(everyone.taken(np.flatnonzero(~np.array(is_known))))
 
 
-def _order(models: Sequence[Model]) -> IntArray:
-    is_tilted = np.array([model.tilt is not None for model in models])
-    costs = np.array([model.loss_ratio if model.tilt else -model.objective for model in models])
-    ranks = np.zeros(len(models), dtype=np.intp)
-    for kind in (is_tilted, ~is_tilted):
-        ranks[kind] = tied_ranks(costs[kind])
-    return np.lexsort((ranks, is_tilted))
+def by_loss(listing: Listing) -> Listing:
+    """Return the listing in ascending order of the loss on all training rows, which is known exactly; model 1 first."""
+    order = loss_order(listing.models)
+    sure = tuple(replace(listing.models[place], is_order_certified=True) for place in order)
+    return replace(listing.taken(order), models=sure)
 
 
-def _certified(models: Sequence[Model], origins: Sequence[Origin]) -> tuple[Model, ...]:
-    """Return the models, each marked whether its objective is proven to be lower than that of the model before.
-
-    Only models next to a guided one are marked anew. Tilted models stay unchanged: their order is by loss, which is
-    known exactly.
-    """
-    result = [*models[:1]]
-    for place in range(1, len(models)):
-        model, is_new = models[place], "guided" in origins[place - 1 : place + 1]
-        is_below = model.certificate.bound < models[place - 1].objective
-        result.append(replace(model, is_order_certified=is_below) if is_new and not model.tilt else model)
-    return tuple(result)
+def loss_order(models: Sequence[Model]) -> IntArray:
+    """Return the indices of models in ascending order of loss; of equal losses the first comes first."""
+    return np.argsort(tied_ranks(np.array([1.0 + model.loss_ratio for model in models])), kind="stable")
 
 
 def watched_rows(
@@ -271,13 +261,7 @@ def _guided_run(
     training: Training, watched: Watched, config: AuditConfig, progress: Progress
 ) -> tuple[GuidedSearch, str]:
     """Run the guided search, and return it with the reason why it ended: a limit, an interrupt or the solver."""
-    bounds = Bounds(
-        config.tolerances.eps,
-        config.max_performance_drop,
-        config.max_left_out,
-        seconds=seconds_left(),
-        training_loss=config.max_loss,
-    )
+    bounds = Bounds(config.tolerances.eps, config.max_performance_drop, config.max_left_out, seconds=seconds_left())
     search = GuidedSearch(training.workspace, watched, bounds, root=training.best)
     try:
         for _ in search:
@@ -309,7 +293,7 @@ def join_tilted(
     """
     if guided is None or guided.obstacle or is_time_over():
         return listing, None
-    rise, stopped, solves = config.tolerances.allowed_loss, None, 0
+    rise, stopped, solves = config.tolerances.eps, None, 0
     found: list[Model] = []
     values, kernel = watched.values_of(listing.models[0]), training.problem.kernel
     axes: list[TiltAxis | None] = [*tilt_axes(watched, division.train, values, kernel)]

@@ -14,7 +14,7 @@ from fairenum.auditing.cross_fitting import with_cross_fitting
 from fairenum.auditing.disparity import disparity as disparity_of
 from fairenum.auditing.feature_screening import screen
 from fairenum.auditing.group_tables import incumbent_measures, shortlist_tables, shortlisted
-from fairenum.auditing.listing import Listing, enumerate_models, join_guided, join_tilted, watched_rows
+from fairenum.auditing.listing import Listing, by_loss, enumerate_models, join_guided, join_tilted, watched_rows
 from fairenum.auditing.mitigations import baselines
 from fairenum.auditing.preparing import Prepared, prepare
 from fairenum.auditing.run_state import RunState, scored_in_time
@@ -130,6 +130,7 @@ def _searched(
     """Return the models of all searches as one listing, and facts: two searches, and the disparity of the reference.
 
     The guided and the tilted search are skipped if there is no disparity to reduce, unless the options ask for them.
+    Models are in the order of the enumeration, best objective first, if that was asked for alone, else by loss.
     """
     division, training, config = prepared.division, prepared.training, prepared.config
     progress = schedule.progress
@@ -140,6 +141,8 @@ def _searched(
     schedule.reserve(finishing_seconds(division, len(listing.models)))
     found = disparity_of(RunState.of(prepared, listing).scored_set, config)
     is_idle = found is not None and not found.is_shown and not config.always_search
+    if config.search != "exact":
+        listing = by_loss(listing)
     if config.search == "exact" or is_idle:
         return listing, None, None, found
     watched = watched_rows(division, listing.point, config, prepared.incumbent)

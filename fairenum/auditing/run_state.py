@@ -222,11 +222,10 @@ class RunState(Prepared):
         expected = expected_optimism(
             self.listing.decisions(self.division, "selection", self.division.column),
             values,
-            self.listing.objective_ratio,
+            self.listing.loss_ratio,
             selection.tolerances,
             stream(self.config.seed, "selection bias"),
             self.config.replications,
-            loss_ratio=self.listing.loss_ratio,
             excess=guard_excess(self.division.selection, values, selection.tolerances),
         )
         return selection.but(optimism=selection.optimism.but(expected=expected))

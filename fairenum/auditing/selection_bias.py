@@ -24,12 +24,11 @@ CHOOSING = 2.0 / 3.0
 def expected_optimism(
     decisions: Decisions,
     values: FloatArray,
-    objective_ratio: FloatArray,
+    loss_ratio: FloatArray,
     tolerances: Tolerances,
     rng: np.random.Generator,
     replications: int = 1000,
     *,
-    loss_ratio: FloatArray | None = None,
     excess: FloatArray | None = None,
 ) -> float:
     """Return the expected selection bias: by how much choosing a model on these rows overstates its change of gap.
@@ -58,7 +57,7 @@ def expected_optimism(
         counts, others = (confusion(kinds, np.asarray(rows * counting)) for rows in (part, copies - part))
         gaps, elsewhere = (_gap(some.of_groups(whole.groups.compared), tolerances.metric) for some in (counts, others))
         performed = performs(counts, part / CHOOSING)
-        draws = CandidateScores(objective_ratio, performed, gaps, decisions.is_constant, loss_ratio, excess)
+        draws = CandidateScores(loss_ratio, performed, gaps, decisions.is_constant, excess)
         chosen = draws.fairest(tolerances)
         seen, met = (
             np.take_along_axis(_changes(gap), np.maximum(chosen, 0)[:, None], axis=1)[:, 0] for gap in (gaps, elsewhere)

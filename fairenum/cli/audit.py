@@ -54,7 +54,7 @@ OPTIONS = options_of(
     LABELLED,
     AuditConfig,
     order=f"{TABLE} data_source data_dates control incumbent {LISTED} max_nodes max_seconds search max_left_out "
-    "baselines prices price_rows metric eps max_loss performance max_performance_drop guards same_within decide sizes "
+    "baselines prices price_rows metric eps performance max_performance_drop guards same_within decide sizes "
     "split_column time_column group_column weight scores",
 )
 flips = partial(click.option, panel="Attack")

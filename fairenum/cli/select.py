@@ -45,7 +45,6 @@ def _tolerance(name: str, **settings: str) -> Added[Any]:
 @click.argument("run", type=click.Path(dir_okay=False))
 @_tolerance("metric")
 @_tolerance("eps")
-@_tolerance("max_loss")
 @_tolerance("max_performance_drop")
 @_tolerance("guards", help=GUARD_HELP)
 @click.option(

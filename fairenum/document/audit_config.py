@@ -135,7 +135,7 @@ class AuditConfig(Options):
         "eps",
         AUTO,
         words=(AUTO,),
-        help=f"Largest relative loss of the objective, that of the problem without the left-out rows; auto: "
+        help=f"Largest relative rise of the loss on all training rows, left out or not, above that of model 1; auto: "
         f"{NEAR_OPTIMAL:g}, and more where the model in use is weaker than model 1.",
     )
     performance: RequestedPerformance = like(
@@ -147,7 +147,6 @@ class AuditConfig(Options):
         "where classes are weighted.",
     )
     max_performance_drop: float = like(Tolerances, "max_performance_drop")
-    max_loss: float | None = like(Tolerances, "max_loss")
     guards: tuple[str, ...] = like(
         Tolerances,
         "guards",
@@ -236,4 +235,4 @@ class AuditConfig(Options):
         performance = suited if self.performance == AUTO else self.performance
         guards = stated_guards(self.guards)
         eps = NEAR_OPTIMAL if self.eps == AUTO else self.eps
-        return Tolerances(self.metric, eps, self.max_performance_drop, performance, self.max_loss, guards)
+        return Tolerances(self.metric, eps, self.max_performance_drop, performance, guards)

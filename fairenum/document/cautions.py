@@ -66,6 +66,7 @@ from fairenum.document.words import (
     OBSTACLES,
     STAGES,
     TABLE_WIDTH,
+    allowed_loss,
     bounded_gap,
     decisions_title,
     every_group,
@@ -567,8 +568,8 @@ def _is_slack_used(document: AuditDocument, _caution: Caution) -> bool:
 def _weak_incumbent(document: AuditDocument, _caution: Caution) -> str:
     used, first = (document.member(rank).scores.selection.performance.value for rank in (0, 1))
     return (
-        f"models may lose {document.selection.tolerances.eps:g} of the objective instead of "
-        f"{document.near_optimal:g}, as the model in use performs worse than model 1 on the selection split: "
+        f"the training loss of models may rise by {allowed_loss(document)} instead of "
+        f"{100 * document.near_optimal:g} %, as the model in use performs worse than model 1 on the selection split: "
         f"{performance_of(document)} {share(used)} against {share(first)}"
     )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 
 from fairenum.document.models import ComparedPair, LeftOut
 from fairenum.document.terms import (
     Answer,
     AnswerReason,
+    ComparedMeasure,
     Gap,
     GuardStatus,
     Outcome,
@@ -20,6 +22,7 @@ from fairenum.document.value import Estimate, Parts, Value
 
 # Rates are ratios of whole numbers: where models are compared, differences beyond these digits are rounding.
 ROUNDING_DIGITS = 12
+STEP = 0.005  # of a wider tolerance that a report suggests
 LIKELY = 0.8  # chance of confirmation that a choice is to have, the usual power in planning samples
 
 
@@ -172,22 +175,37 @@ class GuardCheck(GuardValue, frozen=True):
         return self.is_within(self.holdout.value)
 
 
-class RateDifference(Value, frozen=True):
-    """Selection rates, on the selection split, that differ too much for the models to be compared with the reference.
+class Incomparable(Value, frozen=True):
+    """A measure, on the selection split, in which every model differs too much from the reference to be compared.
 
     Attributes
     ----------
+    measure
+        The selection rate: every model selects more or fewer than the reference; or the performance: none is nearly as
+        good as the model in use.
     reference
-        The share of the rows that the reference selects: the model in use, or model 1.
+        The measure of the reference: the model in use, or model 1.
     closest
-        The share that the model of the closest share selects.
+        The measure of the model that comes closest to the reference.
     limit
-        The largest difference that the guardrail on `selection_rate` allows in this direction.
+        The largest difference allowed: by the guardrail on `selection_rate` in this direction, or by the tolerance of
+        performance.
     """
 
+    measure: ComparedMeasure
     reference: float
     closest: float
     limit: float
+
+    @property
+    def difference(self) -> float:
+        """The distance between the closest model and the reference."""
+        return round(abs(self.reference - self.closest), ROUNDING_DIGITS)
+
+    @property
+    def wider_limit(self) -> float:
+        """The least multiple of `STEP`, as an option can state it, that allows this difference."""
+        return min(1.0, round(math.ceil(round(self.difference / STEP, ROUNDING_DIGITS)) * STEP, ROUNDING_DIGITS))
 
 
 class ShownEvidence(Value, frozen=True):
@@ -220,8 +238,9 @@ class Selection(Value, frozen=True):
     rank
         Rank of the selected model; null if the outcome is none, or if the model in use is kept.
     outcome
-        Selected: another model than the reference; kept: the reference, as no other model is fairer; none: each model
-        decides favourably about all rows or about none. The reference is model 1, or the model in use.
+        Selected: another model than the reference; kept: the reference, as no other model is fairer, or as none can be
+        compared with it (`answer`); none: each model decides favourably about all rows or about none. The reference is
+        model 1, or the model in use.
     reason
         The reason for the outcome.
     column
@@ -245,7 +264,8 @@ class Selection(Value, frozen=True):
         The answer of the audit. Proposed: the holdout shows the selected model to be fairer and as good, and no
         guardrail is beyond its limit there; candidate: something of this is not shown; not proposed: something is shown
         against it, or no fairer model was found; no disparity: the reference has no gap to reduce; not comparable: no
-        model selects nearly as many as the reference. Null if no holdout has judged the choice.
+        model selects nearly as many as the reference, or none performs nearly as well as the model in use, so that the
+        search says nothing about it. Null if no holdout has judged the choice.
     reasons
         What the answer rests on: what is not shown, or is shown against the model.
     disparity
@@ -269,9 +289,10 @@ class Selection(Value, frozen=True):
     chance
         Probability, predicted from the selection split, that the holdout confirms the selected model; null if unknown.
     incomparable
-        The selection rates that rule out every model, so that nothing is known about fairness at equal rates: all
-        models select more or fewer than the guardrail on `selection_rate` allows, or those do that would be candidates.
-        Null if some model can be compared with the reference, and if a model was asked for by its rank.
+        What rules out every model, so that nothing is known about fairness at equal rates or at equal performance. The
+        selection rate: all models select more or fewer than the guardrail on `selection_rate` allows, or those do that
+        would be candidates. The performance: no near-optimal model is within the tolerance of the model in use. Empty
+        if some model can be compared with the reference, and if a model was asked for by its rank.
     is_in_advance
         Whether it was stated, when the model was chosen again, that the choice had been fixed before anybody saw the
         holdout.
@@ -302,7 +323,7 @@ class Selection(Value, frozen=True):
     is_in_sight: bool = False
     claims: int = 1
     chance: float | None = None
-    incomparable: RateDifference | None = None
+    incomparable: tuple[Incomparable, ...] = ()
     is_in_advance: bool = False
     shown: tuple[ShownEvidence, ...] = ()
 
@@ -331,6 +352,12 @@ class Selection(Value, frozen=True):
         return sorted({1, self.rank or 1})
 
 
+APART: Mapping[ComparedMeasure, AnswerReason] = {
+    "selection_rate": "other_rates",
+    "performance": "performance_not_reached",
+}
+
+
 def answered(selection: Selection, *, is_exploratory: bool = False) -> Selection:
     """Return the selection with the answer of the audit and its reasons, given verdicts, limits and guardrails.
 
@@ -354,8 +381,8 @@ def _without_model(selection: Selection) -> dict[str, object]:
         return {"answer": "not proposed", "reasons": ("nothing_decided",)}
     if not _is_disparate(selection):
         return {"answer": "no disparity", "reasons": (_why_alike(selection),)}
-    if selection.incomparable is not None:
-        return {"answer": "not comparable", "reasons": ("other_rates",)}
+    if selection.incomparable:
+        return {"answer": "not comparable", "reasons": tuple(APART[one.measure] for one in selection.incomparable)}
     return {"answer": "not proposed", "reasons": ("nothing_fairer",)}
 
 
@@ -443,6 +470,8 @@ class Core(Value, frozen=True):
         Gap of that model on each split.
     share_of_gain
         Gain of that model over model 1 on the selection split, as a share of the gain of the selected model.
+    loss_ratio
+        Loss of that model on all training rows, divided by the least possible loss, minus 1; null in older runs.
     """
 
     records: int
@@ -450,6 +479,7 @@ class Core(Value, frozen=True):
     objective_ratio: float
     gap: Parts[float | None]
     share_of_gain: float | None
+    loss_ratio: float | None = None
 
 
 class Explanation(Value, frozen=True):

@@ -115,9 +115,19 @@ def other_model(document: AuditDocument) -> AuditedModel | None:
 
 
 def ended_with(document: AuditDocument) -> int | None:
-    """Return the rank of the selected model, or 0 if the model in use is kept; None if no model was selected."""
+    """Return the rank of the selected model, or 0 if the model in use stays; None if no model was selected."""
     is_kept = document.is_against_incumbent and document.selection.outcome == "kept"
     return 0 if is_kept else document.selection.rank
+
+
+def is_nothing_comparable(document: AuditDocument) -> bool:
+    """Tell whether no model could be compared with the model in use, so that the search says nothing about it."""
+    return document.is_against_incumbent and document.selection.answer == "not comparable"
+
+
+def preferred(document: AuditDocument) -> int | None:
+    """Return the rank of the model that an audit ends with; None if no other could be compared with it."""
+    return None if is_nothing_comparable(document) else ended_with(document)
 
 
 def strip_of(document: AuditDocument) -> tuple[GapChange, ...]:

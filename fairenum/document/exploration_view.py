@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairenum.document.choice import Cluster, GapChange, GuardValue
+from fairenum.document.choice import Cluster, GapChange, GuardValue, Incomparable
 from fairenum.document.decision_record import Step, StepEnd
 from fairenum.document.feature_facts import FlippedRow, GroupFlips
 from fairenum.document.models import ChangedRows, ListedModel
@@ -54,6 +54,9 @@ class Standpoint(Value, frozen=True):
         The performance that a candidate must have at least; null where undefined.
     gap
         The gap of the reference; a candidate with a smaller one is fairer. Null where undefined.
+    incomparable
+        What rules out every model looked at, so that nothing is known yet about the reference; empty if some model can
+        be compared with it.
     """
 
     tolerances: Tolerances
@@ -62,6 +65,7 @@ class Standpoint(Value, frozen=True):
     pareto_front: tuple[int, ...]
     least_performance: float | None
     gap: float | None
+    incomparable: tuple[Incomparable, ...] = ()
 
 
 class Seal(Value, frozen=True):

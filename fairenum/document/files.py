@@ -13,6 +13,7 @@ from fairenum.document.attack_document import AttackDocument
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.coherence import refuse_contradictions
 from fairenum.document.comparison_document import ComparisonDocument
+from fairenum.document.earlier_runs import renewed
 from fairenum.document.header import KIND, VERSION, Document
 from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.received import decoded, received, refuse_unwritable, shortened
@@ -33,6 +34,7 @@ AnyDocument = (
 
 def converted(found: dict[str, object]) -> AnyDocument:
     """Return decoded JSON as a document; refuse missing, unknown, mistyped or contradictory values."""
+    found = renewed(found)
     document = cast(AnyDocument, msgspec.convert(found, AnyDocument))
     refuse_unwritable(document)
     _refuse_unread(found, msgspec.to_builtins(document), "$")

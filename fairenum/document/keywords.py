@@ -87,7 +87,6 @@ class AuditOptions(ReadingOptions, total=False):
     performance: RequestedPerformance
     max_performance_drop: float
     max_accuracy_drop: float
-    max_loss: float | None
     guards: Sequence[str]
     same_within: float
     decide: DecideText

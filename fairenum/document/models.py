@@ -169,7 +169,7 @@ class GuidedRun(Value, frozen=True):
     solves
         Number of training problems solved.
     front
-        Number of models on the Pareto front, model 1 included: no other model is better in objective, gap and
+        Number of models on the Pareto front, model 1 included: no other model is better in loss, gap and
         performance at once.
     models
         Number of models of the front that were added to the list.
@@ -229,7 +229,7 @@ class ListedModel(Value, frozen=True):
         Exact: one of the best models by objective. Guided: found by the search for less unfairness on the selection
         split, so that its scores there are biased in its favour and have no verdict. Tilted: trained with a price on
         the difference between two groups of the selection split, so that its scores there are biased, too; a tilted
-        model leaves no example out, and tilted models are listed last, by rising loss. Steered: one of the best models
+        model leaves no example out. Steered: one of the best models
         among those that leave out, or keep, rows chosen by somebody who saw the scores on the selection split.
     objective
         Dual objective of the training problem without the left-out examples; null for a tilted model, which solves
@@ -237,7 +237,8 @@ class ListedModel(Value, frozen=True):
     objective_ratio
         Objective divided by that of model 1.
     loss_ratio
-        Loss on all training examples, left out or not, divided by the least possible loss, minus 1.
+        Loss on all training examples, left out or not, divided by the least possible loss, minus 1. Models up to `eps`
+        are near-optimal.
     support_size
         Number of support vectors.
     supports
@@ -262,11 +263,6 @@ class ListedModel(Value, frozen=True):
     cut: float
     tied: int
     is_constant: bool
-
-    @property
-    def shortfall(self) -> float:
-        """The relative deterioration against model 1 in the objective or, for a tilted model, in the training loss."""
-        return self.loss_ratio if self.objective_ratio is None else 1.0 - self.objective_ratio
 
     @property
     def offset(self) -> float:
@@ -361,7 +357,8 @@ class AuditedModel(ListedModel, frozen=True, kw_only=True):
     relative_gap
         Distance between objective and bound, as a share of the objective.
     is_order_certified
-        Whether the intervals from objective to bound prove that the optimum is below that of the model before.
+        Whether the order is sure: in a list by objective (exact search), the intervals from objective to bound prove
+        that the optimum is below that of the model before; a list by loss always is, as losses are known exactly.
     bias_interval
         Smallest and largest optimal bias; null for minus and plus infinity.
     undetermined

@@ -108,7 +108,10 @@ AnswerReason = Literal[
     "gap_not_shown",
     "gap_within_margin",
     "other_rates",
+    "performance_not_reached",
 ]
+# The measures, on the selection split, in which models may differ too much from the reference to be compared with it.
+ComparedMeasure = Literal["selection_rate", "performance"]
 
 
 class Verdict(StrEnum):

@@ -270,7 +270,7 @@ class Tolerances(Options):
         0.0,
         1.0,
         panel=SELECTION,
-        help="Largest relative loss of the objective, that of the problem without the left-out rows.",
+        help="Largest relative rise of the loss on all training rows, left out or not, above that of model 1.",
     )
     max_performance_drop: float = number(
         0.01,
@@ -286,14 +286,6 @@ class Tolerances(Options):
         panel=SELECTION,
         metavar="MEASURE",
         help="The measure of performance: accuracy, balanced_accuracy, auc or cost=FN:FP.",
-    )
-    max_loss: float | None = number(
-        None,
-        0.0,
-        1e9,
-        panel=SELECTION,
-        unset="any",
-        help="Largest relative rise of the loss on all training rows, left out or not.",
     )
     guards: tuple[str, ...] = names(
         (),
@@ -317,8 +309,3 @@ class Tolerances(Options):
     def measure(self) -> PerformanceMeasure:
         """The measure of performance as an object, read from the text in `performance`."""
         return PerformanceMeasure.of(self.performance)
-
-    @property
-    def allowed_loss(self) -> float:
-        """The largest allowed rise of the loss of a tilted model, as a share: `max_loss` or, if that is None, `eps`."""
-        return self.eps if self.max_loss is None else self.max_loss

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import GapChange, GuardCheck, RateDifference
+from fairenum.document.choice import GapChange, GuardCheck, Incomparable
 from fairenum.document.consequences import Reversal, whole_of
 from fairenum.document.flip_facts import BoundedShare, FlippedColumn
 from fairenum.document.header import OptionalStage
@@ -34,6 +34,7 @@ TITLE_WIDTH = 32
 TABLE_WIDTH = 40
 GROUP_WIDTH = 60  # two folded lines at most
 VALUE_WIDTH = 200
+MOST_DIGITS = 12  # of a difference that hardly exceeds what is allowed
 LONGEST = 400  # a message may quote names of any length
 VERDICTS: Mapping[Verdict | None, str] = {
     Verdict.FAIRER: "fairer",
@@ -158,12 +159,42 @@ def reference_own(document: AuditDocument) -> str:
     return f"that of {IN_USE}" if document.is_against_incumbent else "model 1's"
 
 
-def rates_apart(document: AuditDocument, found: RateDifference) -> str:
-    """Return a clause on selection rates that differ too much for models to be compared with the reference."""
-    return (
-        f"{reference_name(document)} selects {percent(found.reference)} of the selection split, the model that comes "
-        f"closest {percent(found.closest)}, and the guardrail allows a difference of {percent(found.limit)}"
+def apart(found: Sequence[Incomparable], reference: str, performance: PerformanceName) -> str:
+    """Return clauses on the measures in which no model comes near enough to the reference to be compared with it."""
+    return "; ".join(
+        _rates_apart(one, reference)
+        if one.measure == "selection_rate"
+        else _performance_apart(one, reference, PERFORMANCES[performance])
+        for one in found
     )
+
+
+def _rates_apart(found: Incomparable, reference: str) -> str:
+    return (
+        f"{reference} selects {percent(found.reference)} of the selection split, the model that comes closest "
+        f"{percent(found.closest)}, and the guardrail allows a difference of {percent(found.limit)}"
+    )
+
+
+def _performance_apart(found: Incomparable, reference: str, performance: str) -> str:
+    digits = 3  # or as many as it takes to tell the miss from what is allowed
+    while digits < MOST_DIGITS and round(found.difference, digits) <= found.limit:
+        digits += 1
+    return (
+        f"{reference} reaches {with_article(performance)} of {share(found.reference)} on the selection split, the "
+        f"model that comes closest {share(found.closest)}, which is {found.difference:.{digits}f} less, and "
+        f"{found.limit:g} is allowed"
+    )
+
+
+def with_article(noun: str) -> str:
+    """Return a noun with its indefinite article."""
+    return f"{'an' if noun[0] in 'aA' else 'a'} {noun}"
+
+
+def allowed_loss(document: AuditDocument) -> str:
+    """Return the largest allowed rise of the loss on all training rows, in percent."""
+    return f"{100 * document.selection.tolerances.eps:g} %"
 
 
 def performance_of(document: AuditDocument) -> str:

@@ -1,9 +1,10 @@
 """The rule that chooses the fairest near-optimal model, and a search that applies it.
 
-The rule sees the selection split alone. A candidate is within the declared tolerances of model 1 in objective and in
+The rule sees the selection split alone. A candidate is within the declared tolerances of model 1 in loss and in
 performance, does not decide all rows alike, has a defined gap, and is within every guardrail; the candidate of least
-gap is chosen. No guardrail rules out model 1, and it is chosen unless another candidate has a smaller gap; ties between
-other candidates go to the better performance, then to the better objective.
+gap is chosen. The loss is that on all training rows, left out or not. No guardrail rules out model 1, and it is chosen
+unless another candidate has a smaller gap; ties between other candidates go to the better performance, then to the
+model that is listed first.
 
 Where a model in use may be replaced, candidates are compared with it instead of model 1: model 1 is a candidate like
 any other, and none is chosen unless its gap is smaller than that of the model in use.
@@ -47,20 +48,18 @@ class IncumbentTarget(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateScores:
-    """Each model's objective, performance, gap and guardrail excess.
+    """Each model's loss, performance, gap and guardrail excess.
 
-    The last axis of each array has the models, best objective first; axes before it may hold random subsamples of rows.
+    The last axis of each array has the models, model 1 first; axes before it may hold random subsamples of rows.
 
     Attributes
     ----------
-    objective_ratio
-        Objective as a share of that of model 1; NaN for a model that has none and is judged by `loss_ratio`.
+    loss_ratio
+        Loss on all training examples against that of model 1, minus 1.
     performance, gap
         On the selection split; NaN where undefined. An undefined performance rules out no model.
     is_constant
         Whether a model decides all rows alike.
-    loss_ratio
-        Loss on all training examples against that of model 1, minus 1; None where unknown.
     excess
         By how much a model violates guardrails on the selection split, 0 if it violates none; None without guardrails.
     target
@@ -71,11 +70,10 @@ class CandidateScores:
         Whether a search fitted a model to the selection split, whose rows are then no evidence; None where unknown.
     """
 
-    objective_ratio: FloatArray
+    loss_ratio: FloatArray
     performance: FloatArray
     gap: FloatArray
     is_constant: BoolArray
-    loss_ratio: FloatArray | None = None
     excess: FloatArray | None = None
     target: IncumbentTarget | None = None
     chance: FloatArray | None = None
@@ -83,24 +81,29 @@ class CandidateScores:
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
         """Return a mask of the candidates: within all tolerances and guardrails, not constant, with a defined gap."""
-        near_optimal = _at_least(self.objective_ratio, 1.0 - tolerances.eps)
-        if self.loss_ratio is not None:
-            close = _at_least(-self.loss_ratio, -tolerances.allowed_loss)
-            near_optimal = np.where(np.isnan(self.objective_ratio), close, near_optimal)
-        reached = self._known[..., :1] if self.target is None else np.nan_to_num(self.target.performance)
-        performing = _at_least(self._known, reached - tolerances.max_performance_drop)
-        within = self._is_within(tolerances.max_loss)
-        return np.asarray(near_optimal & performing & within & ~self.is_constant & ~np.isnan(self.gap))
+        usable = ~self.is_constant & ~np.isnan(self.gap) & self._is_guarded
+        return np.asarray(usable & self.is_near_optimal(tolerances) & self.is_performing(tolerances))
 
-    def _is_within(self, max_loss: float | None) -> BoolArray:
-        """Return a mask of models within `max_loss` and guardrails; without a model in use, model 1 always is."""
-        is_within = np.ones(self.gap.shape[-1], dtype=np.bool_)
-        if max_loss is not None and self.loss_ratio is not None:
-            is_within = is_within & _at_least(-self.loss_ratio, -max_loss)
-        if self.excess is not None:
-            is_within = is_within & _at_least(-self.excess, 0.0)
-        is_measure = (np.arange(self.gap.shape[-1]) == 0) & (self.target is None)
-        return np.asarray(is_within | is_measure)
+    def is_near_optimal(self, tolerances: Tolerances) -> BoolArray:
+        """Return a mask of the models whose loss is within the tolerance of model 1, which itself always is."""
+        return _at_least(max(tolerances.eps, float(self.loss_ratio[0])), self.loss_ratio)
+
+    def is_performing(self, tolerances: Tolerances) -> BoolArray:
+        """Return a mask of the models that perform within the tolerance of the reference."""
+        reached = self._known[..., :1] if self.target is None else np.nan_to_num(self.target.performance)
+        return _at_least(self._known, reached - tolerances.max_performance_drop)
+
+    @property
+    def _is_guarded(self) -> BoolArray:
+        """A mask of the models within all guardrails; without a model in use, model 1 always is."""
+        if self.excess is None:
+            return np.ones(self.gap.shape[-1], dtype=np.bool_)
+        return np.asarray(_at_least(-self.excess, 0.0) | self._is_reference)
+
+    @property
+    def _is_reference(self) -> BoolArray:
+        """A mask of model 1 if it is the reference; of no model if that is the model in use."""
+        return np.asarray((np.arange(self.gap.shape[-1]) == 0) & (self.target is None))
 
     def fairest(self, tolerances: Tolerances) -> IntArray:
         """Return the index of the candidate of least gap; -1 if there is none.
@@ -141,17 +144,16 @@ class CandidateScores:
 def candidate_scores(
     decisions: Decisions,
     values: FloatArray,
-    objective_ratio: FloatArray,
+    loss_ratio: FloatArray,
     tolerances: Tolerances,
     *,
-    loss_ratio: FloatArray | None = None,
     excess: FloatArray | None = None,
 ) -> CandidateScores:
     """Return the scores of models on the selection split, given their decisions and decision values."""
     scores = score(decisions)
     performances = performance(decisions, values, tolerances.measure, scores.counts)
     gaps = getattr(scores.gaps, tolerances.metric)
-    return CandidateScores(objective_ratio, performances, gaps, scores.is_constant, loss_ratio, excess)
+    return CandidateScores(loss_ratio, performances, gaps, scores.is_constant, excess)
 
 
 def guard_excess(rows: EncodedRows, values: FloatArray, tolerances: Tolerances) -> FloatArray | None:
@@ -170,18 +172,16 @@ def guard_excess(rows: EncodedRows, values: FloatArray, tolerances: Tolerances) 
 def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances, point: OperatingPoint = SIGN) -> Model:
     """Return the candidate of least gap on the given rows; the first model if none is a candidate.
 
-    A candidate is within all tolerances and guardrails (`CandidateScores.candidates`). `models` are sorted, best
-    objective first. Each decides at the cutoff that `point` finds on these rows.
+    A candidate is within all tolerances and guardrails (`CandidateScores.candidates`). The first of `models` is model
+    1. Each decides at the cutoff that `point` finds on these rows.
     """
     operating = Operating(replace(point, weights=rows.weights), rows.X)
     values = np.array([operating.values(model, rows.X) for model in models])
-    objectives = np.array([model.objective for model in models])
     stands = candidate_scores(
         rows.decisions(values),
         values,
-        objectives / objectives[0],
+        np.array([model.loss_ratio for model in models]),
         tolerances,
-        loss_ratio=np.array([model.loss_ratio for model in models]),
         excess=guard_excess(rows, values, tolerances),
     )
     return models[max(int(stands.fairest(tolerances)), 0)]
@@ -220,14 +220,12 @@ def search_fairest(
     Returns
     -------
     tuple
-        The chosen model, and all models that none beats in objective, gap and performance together, best first. The
+        The chosen model, and all models that none beats in loss, gap and performance together, least loss first. The
         search was guided by these rows, so gap and performance on them are too good: only other rows show how fair the
         model is.
     """
     tolerances = tolerances or Tolerances(guards=DEFAULT_GUARDS)
-    bounds = Bounds(
-        tolerances.eps, tolerances.max_performance_drop, max_left_out, solves, training_loss=tolerances.max_loss
-    )
+    bounds = Bounds(tolerances.eps, tolerances.max_performance_drop, max_left_out, solves)
     cut = replace(point, weights=rows.weights)
     watched = Watched(rows, tolerances.metric, tolerances.measure, cut, tolerances.guardrails)
     search = GuidedSearch(open_workspace(solver, problem), watched, bounds)
@@ -236,16 +234,14 @@ def search_fairest(
 
 
 def _scores_of(found: Sequence[ScoredModel]) -> CandidateScores:
-    objectives = np.array([one.model.objective for one in found])
     return CandidateScores(
-        objective_ratio=objectives / objectives[0],
+        loss_ratio=np.array([one.model.loss_ratio for one in found]),
         performance=np.array([one.performance for one in found]),
         gap=np.array([one.gap for one in found]),
         is_constant=np.array([one.is_constant for one in found]),
-        loss_ratio=np.array([one.model.loss_ratio for one in found]),
         excess=np.array([one.excess for one in found]),
     )
 
 
-def _at_least(value: FloatArray, limit: FloatArray | float) -> BoolArray:
+def _at_least(value: FloatArray | float, limit: FloatArray | float) -> BoolArray:
     return np.asarray(np.round(value - limit, ROUNDING_DIGITS) >= 0.0)

@@ -1,12 +1,13 @@
 """Guided search: leaves training examples out to reduce the gap on watched rows, the rows that guide the search.
 
 Best-first enumeration finds models that hardly differ from the optimum. Starting from a model, this search ranks all
-examples by their first-order effect on the smoothed gap (`Influence`) per objective lost; examples whose removal would
-violate a guardrail rank lower. It leaves out ever larger batches in that order, puts back those left-out examples
+examples by their first-order effect on the smoothed gap (`Influence`) relative to their slack; examples whose removal
+would violate a guardrail rank lower. It leaves out ever larger batches in that order, puts back those left-out examples
 whose absence widens the gap, and also chooses afresh, from all examples, which to leave out. An example stands for
 identical training rows, its copies, and a box says how many copies of each example are allowed. The SVM of each box is
-solved exactly; the search continues from the model of least gap within the bounds on performance and guardrails. Every
-model is certified as in the enumeration, and its left-out examples explain it.
+solved exactly, and dropped if its loss on all examples is beyond the bound; the search continues from the model of
+least gap within the bounds on performance and guardrails. Every model is certified as in the enumeration, and its
+left-out examples explain it.
 """
 
 from __future__ import annotations
@@ -38,9 +39,7 @@ class Bounds:
     Parameters
     ----------
     loss
-        Largest relative loss of objective against the best model.
-    training_loss
-        Largest relative rise of the loss on all training examples; None for any.
+        Largest relative rise of the loss on all training examples, left out or not, above that of the best model.
     performance_drop
         Largest loss of performance against the best model, on the rows that guide the search; more is penalised, not
         excluded.
@@ -57,26 +56,23 @@ class Bounds:
     left_out: float = 0.2
     solves: int | None = None
     seconds: float | None = None
-    training_loss: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("loss", "performance_drop", "left_out"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ProblemError(f"the bound on {name} must lie between 0 and 1, not {getattr(self, name)!r}")
-        if self.training_loss is not None and not self.training_loss >= 0.0:
-            raise ProblemError(f"the bound on training_loss must be at least 0, not {self.training_loss!r}")
         if self.solves is not None and self.solves < 1:
             raise ProblemError(f"the bound on solves must be at least 1, not {self.solves!r}")
 
 
 def front(found: Sequence[ScoredModel]) -> list[ScoredModel]:
-    """Return the Pareto front of models in objective, gap and performance, best objective first.
+    """Return the Pareto front of models in loss, gap and performance, least loss first.
 
     Models that decide all rows alike or have no defined gap are left out, and so are those beyond a guardrail, except
     the first of `found`, which is the best model.
     """
     usable = [one for place, one in enumerate(found) if one.is_usable and (place == 0 or one.is_within_guardrails)]
-    costs = np.array([[-one.model.objective, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
+    costs = np.array([[one.model.loss_ratio, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
     return [usable[place] for place in pareto_front(costs)]
 
 
@@ -130,7 +126,7 @@ class ChangeOrders:
 
 
 class Ranking:
-    """Ranks examples by how much leaving them out narrows the gap on rows that guide the search, per objective lost."""
+    """Ranks examples by how much leaving them out narrows the gap on rows that guide the search, per unit of slack."""
 
     def __init__(
         self, problem: SvmProblem, watched: Watched, first_values: FloatArray, first: Measured, span: BoxRange
@@ -249,7 +245,8 @@ class GuidedSearch:
         For each example, the number of training rows that are never left out, at most as many as the root allows; 0 if
         not given.
     best
-        The objective that losses are measured against; that of the root if not given.
+        The least loss on all examples, which losses are measured against; that of the root if not given. If the root
+        itself loses more than the bounds allow, models may lose as much as it does.
     memory
         Bytes of solver states to keep; less costs time, never correctness.
 
@@ -314,8 +311,7 @@ class GuidedSearch:
         self._first = self.watched.against or self.watched.measured(root.values)
         self.solves = 1
         ranking = Ranking(self.problem, self.watched, root.values, self._first, self._span)
-        best = root.found.model.objective
-        self._least_objective = best - self.bounds.loss * abs(best)
+        self._most_loss = max(self.bounds.loss, root.found.model.loss_ratio)
         self._nodes.append(root)
         yield root.found
         if not root.found.gap > 0.0:
@@ -333,13 +329,13 @@ class GuidedSearch:
     def _next(self) -> _Node | None:
         """Return the node to continue from, that of least merit (gap plus penalties); None if none is left.
 
-        Ties go to the fewest training rows left out. Of models that decide alike only the one of best objective counts,
-        as it is farthest from the limit on the loss.
+        Ties go to the fewest training rows left out. Of models that decide alike only the one of least loss counts, as
+        it is farthest from the limit.
         """
         best: dict[bytes, _Node] = {}
         for node in self._nodes:
             rival = best.setdefault(node.decisions, node)
-            if node.found.model.objective > (1.0 + NOISE) * rival.found.model.objective:
+            if node.found.model.loss_ratio < rival.found.model.loss_ratio - NOISE:
                 best[node.decisions] = node
         waiting = [node for mark, node in best.items() if self._turns.get(mark, 0) < len(PRICES)]
         return min(waiting, key=lambda node: (round(node.merit, ROUNDING_DIGITS), node.records_out), default=None)
@@ -382,13 +378,13 @@ class GuidedSearch:
         and None if the model loses too much or the search has reached a limit.
         """
         upper = order.box(self._solution(node).upper, self.problem.cost, batch)
-        if self._is_spent() or self._bound(node, upper) < self._least_objective:
+        if self._is_spent():
             return None
         child = self._child(node, upper)
         if child is None:
             yield None
             return math.inf
-        if child.found.model.objective < self._least_objective or self._loses_too_much(child.found.model):
+        if round(child.found.model.loss_ratio - self._most_loss, ROUNDING_DIGITS) > 0.0:
             yield None
             return None
         self._nodes.append(child)
@@ -409,20 +405,6 @@ class GuidedSearch:
             node.solution, node.parked = self.workspace.resume(node.parked, box), None
             self._ready.append(node)
         return node.solution
-
-    def _loses_too_much(self, model: Model) -> bool:
-        most = self.bounds.training_loss
-        return most is not None and round(model.loss_ratio - most, ROUNDING_DIGITS) > 0.0
-
-    def _bound(self, node: _Node, upper: FloatArray) -> float:
-        """Return an upper bound on the objective in the box `upper`; infinite if that box is not within the node's.
-
-        Nothing is solved. In the smaller box, the plane of `node` has a loss that is less by the slack of the rows left
-        out, times their cost; the optimum of the box is at most that loss.
-        """
-        solution = self._solution(node)
-        freed = solution.upper - upper
-        return solution.certificate.bound - float(freed @ solution.slack) if (freed >= 0.0).all() else math.inf
 
     def _child(self, node: _Node, upper: FloatArray) -> _Node | None:
         """Return the solved node of the box `upper`; None if it was seen before, has only one label, or no proof."""

@@ -303,7 +303,6 @@ class Searches:
             tolerances.max_performance_drop,
             self._prepared.config.max_left_out,
             MOST_SOLVES,
-            training_loss=tolerances.max_loss,
         )
         workspace, watched = self._prepared.training.workspace, self._watched(tolerances, first)
         return GuidedSearch(workspace, watched, bounds, self._root(box), box.floor, self._best)

@@ -10,14 +10,11 @@ from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, Unpack
-
-import numpy as np
+from typing import TYPE_CHECKING, Self, Unpack
 
 from fairenum.api import AuditResult, changed_tolerances, with_options
-from fairenum.auditing.listing import Listing, cut_values
+from fairenum.auditing.listing import Listing, cut_values, loss_order
 from fairenum.auditing.pipeline import conclude
 from fairenum.auditing.preparing import Prepared, config_of, prepare
 from fairenum.auditing.run_state import RunState
@@ -48,13 +45,11 @@ from fairenum.document.keywords import AuditOptions, GapName
 from fairenum.document.models import GuidedRun
 from fairenum.document.person import Person
 from fairenum.document.training import Tolerances
-from fairenum.enumeration.model import Model
 from fairenum.errors import ConfigError, ExplorationError, RecordRefused, ResultError
 from fairenum.explore.engine import Engine
 from fairenum.explore.looks import asked, compared, explored, view_of
 from fairenum.explore.record_file import Record
 from fairenum.explore.state import Shown, State
-from fairenum.metrics.pareto import tied_ranks
 from fairenum.report.exploration_words import TORN
 from fairenum.runtime.budget import Budget, Progress, silent
 from fairenum.runtime.parallel import BlasLibraries, one_thread
@@ -197,7 +192,7 @@ class Exploration:
     def fairer(self, steps: int = SOLVES) -> tuple[ExploredModel, ...]:
         """Continue the guided search for fairer models by solving `steps` more SVMs, and return the new models.
 
-        They are Pareto-optimal: no other model found is as good in objective, gap and performance, and better in one.
+        They are Pareto-optimal: no other model found is as good in loss, gap and performance, and better in one.
         """
         known = {one.number for one in self.state.listed}
         self._take(Fairer(_positive(steps, "steps")))
@@ -232,16 +227,14 @@ class Exploration:
         eps: float | None = None,
         max_performance_drop: float | None = None,
         max_accuracy_drop: float | None = None,
-        max_loss: float | Literal["any"] | None = None,
         guards: Sequence[str] | str = (),
     ) -> int | None:
         """Set other tolerances and guardrails, and return the number of the model chosen under them, or None.
 
-        See `fairenum.select` for the parameters. Omitted ones stay as they are; `max_loss="any"` removes the limit on
-        the loss.
+        See `fairenum.select` for the parameters. Omitted ones stay as they are.
         """
         drops = {"max_performance_drop": max_performance_drop, "max_accuracy_drop": max_accuracy_drop}
-        self._take(Tolerate(self._tolerances(guards, metric=metric, eps=eps, max_loss=max_loss, **drops)))
+        self._take(Tolerate(self._tolerances(guards, metric=metric, eps=eps, **drops)))
         return self._engine.standpoint(self.state).chosen
 
     def commit(self, model: int, reason: str, author: str) -> AuditResult:
@@ -353,11 +346,10 @@ class Exploration:
         metric: GapName | None = None,
         eps: float | None = None,
         max_performance_drop: float | None = None,
-        max_loss: float | Literal["any"] | None = None,
         guards: Sequence[str] | str = (),
     ) -> Standpoint:
         """Return the candidates and the chosen model under other tolerances, without a step; see `tolerate`."""
-        named = {"metric": metric, "eps": eps, "max_loss": max_loss, "max_performance_drop": max_performance_drop}
+        named = {"metric": metric, "eps": eps, "max_performance_drop": max_performance_drop}
         return self._engine.standpoint(replace(self.state, tolerances=self._tolerances(guards, **named)))
 
     def __repr__(self) -> str:
@@ -379,10 +371,7 @@ class Exploration:
 
     def _tolerances(self, guards: Sequence[str] | str, **options: object) -> Tolerances:
         """Return the current tolerances with changes; refuse a guardrail on an unknown column."""
-        is_unbounded = options.get("max_loss") == "any"
-        changes = {**options, "max_loss": None} if is_unbounded else options
-        found = changed_tolerances(self.state.tolerances, self._engine.table, guards, changes)
-        return replace(found, max_loss=None) if is_unbounded else found
+        return changed_tolerances(self.state.tolerances, self._engine.table, guards, options)
 
     @property
     def _current(self) -> ExploredModel:
@@ -573,9 +562,8 @@ def _judged_run(engine: Engine, state: State, explored: Explored, progress: Prog
 
 
 def _ordered(shown: tuple[Shown, ...]) -> list[Shown]:
-    """Return models by objective, best first; those of equal objective in the order in which they were looked at."""
-    ranks = tied_ranks(np.array([-one.model.objective for one in shown]))
-    return [shown[place] for place in np.argsort(ranks, kind="stable")]
+    """Return models by loss, least first; those of equal loss in the order in which they were looked at."""
+    return [shown[place] for place in loss_order([one.model for one in shown])]
 
 
 def _with_decision(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> Prepared:
@@ -584,7 +572,6 @@ def _with_decision(prepared: Prepared, tolerances: Tolerances, ordered: list[Sho
         metric=tolerances.metric,
         eps=tolerances.eps,
         max_performance_drop=tolerances.max_performance_drop,
-        max_loss=tolerances.max_loss,
         guards=kept_guards(tolerances.guards or ("none",)),
         k=len(ordered),
         search="both" if any(one.origin == "guided" for one in ordered) else "exact",
@@ -596,7 +583,7 @@ def _with_decision(prepared: Prepared, tolerances: Tolerances, ordered: list[Sho
 
 
 def _listing(engine: Engine, state: State, ordered: list[Shown]) -> Listing:
-    models = _certified([one.model for one in ordered])
+    models = [replace(one.model, is_order_certified=True) for one in ordered]  # by loss, which is known exactly
     supports = {one.number: len(one.supports) for one in state.listed}
     cuts, values = cut_values(models, engine.division, engine.scorer.point)
     return Listing(
@@ -611,15 +598,6 @@ def _listing(engine: Engine, state: State, ordered: list[Shown]) -> Listing:
         ties=None,
         audited_rows=len(engine.division.selection),
     )
-
-
-def _certified(models: list[Model]) -> list[Model]:
-    """Return the models in their order, each marked whether it is proven to be worse than the model before."""
-    later = (
-        replace(model, is_order_certified=model.certificate.bound < before.objective)
-        for before, model in pairwise(models)
-    )
-    return [models[0], *later]
 
 
 def _guided(state: State, ordered: list[Shown]) -> GuidedRun | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypedDict, TypeVar, cast
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
 from fairenum.document.keywords import GapName
 from fairenum.document.terms import Gap
@@ -34,7 +34,6 @@ class TolerateArguments(TypedDict):
     metric: GapName | None
     eps: float | None
     max_performance_drop: float | None
-    max_loss: float | Literal["any"] | None
     guards: tuple[str, ...]
 
 
@@ -146,25 +145,20 @@ class UndoRequest(StepRequest, frozen=True, tag="undo"):
 
 
 class TolerancesRequest(Value, frozen=True):
-    """Requested tolerances and guardrails; omitted ones stay as they are, and `max_loss` null removes its limit."""
+    """Requested tolerances and guardrails; omitted ones stay as they are."""
 
     metric: Gap | None = None
     eps: float | None = None
     max_performance_drop: float | None = None
-    max_loss: float | UnsetType | None = UNSET
     guards: tuple[Text, ...] = ()
 
     @property
     def arguments(self) -> TolerateArguments:
         """The request as arguments of `Exploration.tolerate`."""
-        loss: float | Literal["any"] | None = "any" if self.max_loss is None else None
-        if isinstance(self.max_loss, float):
-            loss = self.max_loss
         return TolerateArguments(
             metric=cast(GapName | None, self.metric),  # one of the registry, as it was decoded by that
             eps=self.eps,
             max_performance_drop=self.max_performance_drop,
-            max_loss=loss,
             guards=self.guards,
         )
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from fairenum.auditing.choosing import candidate_standing, chosen_place, target_of
+from fairenum.auditing.choosing import candidate_standing, chosen_place, incomparable, target_of
 from fairenum.auditing.model_facts import left_out
 from fairenum.auditing.preparing import Prepared
 from fairenum.auditing.scorecard import DecidedSplit, column_scores, split_scores
@@ -208,23 +208,26 @@ def standpoint(
     that others are compared with; `is_in_use` says whether it is the model in use, and not model 1.
     """
     first = _with_metric(reference, tolerances.metric)
+    measured = _joint([one.measured for one in shown], tolerances.metric)
     standing = candidate_standing(
-        _joint([one.measured for one in shown], tolerances.metric),
+        measured,
         first,
-        np.array([one.document.objective_ratio for one in shown]),
         np.array([one.document.loss_ratio for one in shown]),
         tolerances,
         is_in_use=is_in_use,
     )
     numbers, place = [one.number for one in shown], chosen_place(standing, column, tolerances)
-    target = target_of(first)
+    target, candidates = target_of(first), np.flatnonzero(standing.candidates(tolerances))
+    others = [place for place in candidates if place or is_in_use]
+    is_apart = column is not None and not others
     return Standpoint(
         tolerances=tolerances,
         chosen=None if place is None else numbers[place],
-        candidates=tuple(numbers[place] for place in np.flatnonzero(standing.candidates(tolerances))),
+        candidates=tuple(numbers[place] for place in candidates),
         pareto_front=tuple(numbers[place] for place in standing.pareto_front()),
         least_performance=plain(target.performance - tolerances.max_performance_drop),
         gap=plain(target.gap),
+        incomparable=incomparable(standing, measured, first, tolerances) if is_apart else (),
     )
 
 

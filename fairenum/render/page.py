@@ -156,11 +156,11 @@ class Table:
 class Candidate:
     """The attributes of one model that the filters of the table of models use.
 
-    `name` is the target of links to the model. `loss` is the relative loss of objective against model 1, and `drop` the
-    loss of performance against the reference model, on the selection split. `gap` is the gap on the selection split as
-    an exact decimal, empty if the model cannot be selected. `marks` are CSS classes: any of incumbent (the model in
-    use), first (model 1), selected, front (on the Pareto front), and guided or tilted (the search that found the
-    model).
+    `name` is the target of links to the model. `loss` is the relative rise of the training loss above model 1's, and
+    `drop` the loss of performance against the reference model, on the selection split. `gap` is the gap on the
+    selection split as an exact decimal, empty if the model cannot be selected. `marks` are CSS classes: any of
+    incumbent (the model in use), first (model 1), selected, front (on the Pareto front), and guided or tilted (the
+    search that found the model).
     """
 
     name: str
@@ -190,7 +190,7 @@ class Explorer:
 
     @property
     def largest_loss(self) -> float:
-        """The largest loss of objective of any model, at which the slider for that loss ends."""
+        """The largest rise of the training loss of any model, at which the slider for that loss ends."""
         return max(candidate.loss for candidate in self.candidates)
 
     @property

@@ -30,6 +30,7 @@ from fairenum.document.words import (
     performance_of,
     reference_name,
     short,
+    with_article,
 )
 from fairenum.render.page import Block, Facts, Items, Page, Section, Table, Tile
 from fairenum.report import (
@@ -48,7 +49,7 @@ from fairenum.report import (
     scores_section,
     strip_section,
 )
-from fairenum.report.choice_words import constant_model_remedies, how_judged, reason, with_article
+from fairenum.report.choice_words import constant_model_remedies, how_judged, reason
 from fairenum.report.embedded_copy import copy_of
 from fairenum.report.headline import headline, is_good_news
 from fairenum.report.rules import Rule, judge

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import Cluster, Explanation, Optimism
+from fairenum.document.choice import Cluster, Core, Explanation, Optimism
 from fairenum.document.consequences import other_model
 from fairenum.document.models import AuditedModel, Cell, Example, Incumbent, LeftOut
 from fairenum.document.terms import Measure
@@ -43,7 +43,7 @@ MOST_CLUSTERS, MOST_EXAMPLES, MOST_COLUMNS = 12, 30, 24
 CELL_WIDTH = 32
 SELECTION_BIAS = "selection bias: about {} of the change on the selection split is expected to come from the choice"
 SIDE_BY_SIDE = (
-    "objective: of the reduced problem, as a share of model 1's; training loss: on all training rows, above the best",
+    "training loss: on all training rows, above the best",
     "all else is measured on the holdout, one model at a time; the strip says what the changes of gaps show",
 )
 OPTIMISTIC = "in use: these numbers are too good if it was trained on these rows"
@@ -62,10 +62,15 @@ def left_out(document: AuditDocument, found: Explanation) -> str:
     gain = "more than its gain" if is_more else f"{percent(core.share_of_gain)} of its gain"
     gain += " over model 1" if document.is_against_incumbent else ""
     return (
-        f"{all_of_it} Leaving out {core.records} of them alone gives {gain} on the selection split, at an objective of "
-        f"{core.objective_ratio:.6f} and a gap of {share(core.gap.selection)} there and {share(core.gap.holdout)} on "
+        f"{all_of_it} Leaving out {core.records} of them alone gives {gain} on the selection split, {_core_loss(core)}"
+        f"a gap of {share(core.gap.selection)} there and {share(core.gap.holdout)} on "
         "the holdout."
     )
+
+
+def _core_loss(core: Core) -> str:
+    """Return the training loss of a core, with the words that join it to a gap; older runs do not have it."""
+    return "at " if core.loss_ratio is None else f"at a training loss {percent(core.loss_ratio)} above the best and "
 
 
 def chosen(document: AuditDocument) -> Section:
@@ -104,7 +109,7 @@ def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
     chosen = other_model(document)
     change = ("change",) if chosen and not (brief and len(shown) > 2) else ()
     rows = (
-        *((column.heading, *map(column.cell, shown), "") for column in _trained()),
+        *((column.heading, *map(column.cell, shown), "") for column in _trained(document)),
         *(_measure_row(document, shown, measure, title) for measure, title in measures_of(document).items()),
     )
     headings = ("measure", *(model_heading(one.rank) for one in shown), *change)
@@ -112,8 +117,8 @@ def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
     return Table(_title(document), headings, tuple(row[: len(headings)] for row in rows), notes=notes)
 
 
-def _trained() -> Iterator[Column[ListedModel]]:
-    for column in (*models_section.TRAINED, replace(SUPPORT, heading="support vectors")):
+def _trained(document: AuditDocument) -> Iterator[Column[ListedModel]]:
+    for column in (*models_section.trained_columns(document), replace(SUPPORT, heading="support vectors")):
         yield replace(column, cell=_objective) if column.key == "objective_ratio" else column
 
 

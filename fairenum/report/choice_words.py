@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import LIKELY, GuardCheck
-from fairenum.document.consequences import claim_of, other_model, strip_of, whole_of
+from fairenum.document.choice import LIKELY, GuardCheck, Incomparable
+from fairenum.document.consequences import claim_of, is_nothing_comparable, other_model, strip_of, whole_of
 from fairenum.document.models import AuditedModel
 from fairenum.document.split_power import spelled_sizes, stronger_split
 from fairenum.document.terms import Reason, Verdict
 from fairenum.document.words import (
     IN_USE,
+    allowed_loss,
     groups_between,
     guard_name,
     performance_of,
-    rates_apart,
     reference_name,
     short,
+    with_article,
 )
-from fairenum.report.headline import answer_of, why_not
+from fairenum.report.headline import answer_of, how_far_apart, why_not
 from fairenum.runtime.formatting import counted, estimate, percent, sentence_list, share, signed
 
 TOGETHER = "all models judged together"
@@ -37,6 +38,8 @@ OTHER_LIMITS = (
     "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
     "through; a new audit searches under them."
 )
+BY_FEATURES = "`--features additive`, as linear models rarely match a model in use that is not linear"
+BY_SCORE = f"`--around incumbent`, whose models correct the score of {IN_USE}"
 EQUAL_RATES = "Next: a new audit with `--decide like-incumbent` compares models at the rate of the model in use."
 REASONS: Mapping[Reason, str] = {
     "all_constant": (
@@ -44,7 +47,6 @@ REASONS: Mapping[Reason, str] = {
     ),
     "no_disparity": "{kept} has no disparity that is shown, so it is kept and no fairer model was looked for",
     "no_sensitive_column": "no sensitive column was named, so there is no gap to reduce; {kept} is kept",
-    "no_other_candidate": "{none}; {kept} is kept",
 }
 
 
@@ -57,30 +59,36 @@ def how_judged(document: AuditDocument) -> str:
 
 def reason(document: AuditDocument) -> str:
     """Return the reason for the choice, as a clause without capital and full stop."""
-    match document.selection.reason:
-        case "smallest_gap":
-            return _smaller_gap(document, document.selected or document.first)
-        case "only_model":
-            kept, supports = reference_name(document), document.enumeration.supports
-            alike = f"all {supports} models that were found decide the audited rows alike"
-            found = alike if supports > 1 else "one was listed"
-            return f"there is no other model to choose: {found}; {kept} is kept"
-        case "no_smaller_gap":
-            return _no_smaller_gap(document)
-        case "asked_for" if explored := document.exploration:
-            return f"{short(explored.author)} decided for model {document.selection.rank}"
-        case "asked_for":
-            return f"model {document.selection.rank} was asked for by its rank"
-        case plain_reason:
-            return REASONS[plain_reason].format(kept=reference_name(document), none=_none_within(document))
+    found = document.selection.reason
+    if found in WORDED:
+        return WORDED[found](document)
+    return REASONS[found].format(kept=reference_name(document))
 
 
-def _none_within(document: AuditDocument) -> str:
-    if apart := document.selection.incomparable:
-        return f"no model can be compared at equal rates: {rates_apart(document, apart)}"
+def _asked_for(document: AuditDocument) -> str:
+    if explored := document.exploration:
+        return f"{short(explored.author)} decided for model {document.selection.rank}"
+    return f"model {document.selection.rank} was asked for by its rank"
+
+
+def _only_model(document: AuditDocument) -> str:
+    kept, supports = reference_name(document), document.enumeration.supports
+    alike = f"all {supports} models that were found decide the audited rows alike"
+    found = alike if supports > 1 else "one was listed"
+    return f"there is no other model to choose: {found}; {kept} is kept"
+
+
+def _no_candidate(document: AuditDocument) -> str:
+    """Return a clause on models none of which may replace the reference: beyond a limit, or beyond comparison."""
+    selection, kept = document.selection, reference_name(document)
+    if is_nothing_comparable(document):
+        return f"no model can be compared with {kept}: {how_far_apart(document)}"
+    if selection.incomparable:
+        return f"no model can be compared at equal rates: {how_far_apart(document)}; {kept} is kept"
     if not document.is_against_incumbent:
-        return "no other model is within the tolerances"
-    return f"no model is within the tolerances{' and guardrails' if document.selection.tolerances.guards else ''}"
+        return f"no other model is within the tolerances; {kept} is kept"
+    guards = " and guardrails" if selection.tolerances.guards else ""
+    return f"no model is within the tolerances{guards}; {kept} is kept"
 
 
 def _no_smaller_gap(document: AuditDocument) -> str:
@@ -116,6 +124,15 @@ def _smaller_gap(document: AuditDocument, chosen: AuditedModel) -> str:
     )
 
 
+WORDED: Mapping[Reason, Callable[[AuditDocument], str]] = {
+    "smallest_gap": lambda document: _smaller_gap(document, document.selected or document.first),
+    "only_model": _only_model,
+    "no_smaller_gap": _no_smaller_gap,
+    "no_other_candidate": _no_candidate,
+    "asked_for": _asked_for,
+}
+
+
 def _verdict(document: AuditDocument) -> Verdict | None:
     """Return the verdict on the gap over all groups by which models are selected."""
     claim = claim_of(document)
@@ -136,11 +153,6 @@ def _rule_met(document: AuditDocument) -> str:
     return f"had the best chance to be confirmed by the holdout ({chance}); it has a smaller"
 
 
-def with_article(noun: str) -> str:
-    """Return a noun with its indefinite article."""
-    return f"{'an' if noun[0] in 'aA' else 'a'} {noun}"
-
-
 def _known(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.3f}"
 
@@ -149,12 +161,12 @@ def tolerances_and_choice(document: AuditDocument) -> str:
     """Return a sentence on the tolerances of the run and the model that it chose."""
     tolerances, selection = document.selection.tolerances, document.selection
     kept = f"kept {IN_USE}" if selection.outcome == "kept" else "chose none"
+    kept = f"found none to compare with {IN_USE}" if is_nothing_comparable(document) else kept
     chose = kept if selection.rank is None else f"chose model {selection.rank}"
     against = f" against {IN_USE}" if document.is_against_incumbent else ""
-    loss = "" if tolerances.max_loss is None else f", {percent(tolerances.max_loss)} of training loss"
     return (
-        f"The run allowed {tolerances.eps:g} of the objective{loss} and {tolerances.max_performance_drop:g} of "
-        f"{performance_of(document)}{against}, and {chose}."
+        f"The run allowed a training loss {allowed_loss(document)} above the best and a loss of "
+        f"{tolerances.max_performance_drop:g} of {performance_of(document)}{against}, and {chose}."
     )
 
 
@@ -233,8 +245,7 @@ def next_step(document: AuditDocument) -> Iterator[str]:
     chosen, selection = other_model(document), document.selection
     if chosen is None:
         if selection.reason == "no_other_candidate" and document.is_against_incumbent and not selection.candidates:
-            is_elsewhere = selection.incomparable and document.deciding_rule != "like-incumbent"
-            yield EQUAL_RATES if is_elsewhere else OTHER_LIMITS
+            yield from _towards_candidates(document)
         return
     if answer_of(document) == "proposed":
         yield (
@@ -253,6 +264,34 @@ def next_step(document: AuditDocument) -> Iterator[str]:
         yield f"Next: more rows in the holdout would tell, as {more}."
 
 
+def _towards_candidates(document: AuditDocument) -> Iterator[str]:
+    """Yield sentences on what would bring models within the limits, or near enough to the model in use."""
+    apart = {one.measure: one for one in document.selection.incomparable}
+    if "selection_rate" in apart and document.deciding_rule != "like-incumbent":
+        yield EQUAL_RATES
+    elif "performance" not in apart:
+        yield OTHER_LIMITS
+    if found := apart.get("performance"):
+        yield from _towards_performance(document, found)
+
+
+def _towards_performance(document: AuditDocument, found: Incomparable) -> Iterator[str]:
+    """Yield sentences with options by which models may reach the performance of the model in use."""
+    options, incumbent = document.config.options, document.incumbent
+    untried = {
+        BY_FEATURES: options.get("features") != "additive" and document.config.svm.kernel == "linear",
+        BY_SCORE: options.get("around") != "incumbent" and incumbent is not None and incumbent.has_score,
+    }
+    ways = [way for way, is_open in untried.items() if is_open]
+    if ways:
+        yield f"Next: a new audit with {', or with '.join(ways)}."
+    if found.wider_limit > found.limit:
+        yield (
+            f"{'Or' if ways else 'Next'}: `fairenum select RUN --max-performance-drop {found.wider_limit:g}` allows "
+            "for the model that comes closest, and a new audit with this option searches under it."
+        )
+
+
 def proposal_heading(document: AuditDocument) -> str:
     """Return the heading of a memo's section on the choice, which says whether an alternative is proposed."""
     match answer_of(document):
@@ -260,6 +299,8 @@ def proposal_heading(document: AuditDocument) -> str:
             return f"The proposed alternative: model {document.selection.rank}"
         case "candidate":
             return f"No alternative is proposed; model {document.selection.rank} is a candidate"
+        case _ if is_nothing_comparable(document):
+            return f"Nothing was found that can be compared with {IN_USE}"
         case _:
             return "No alternative is proposed"
 

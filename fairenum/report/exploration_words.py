@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fairenum.document.decision_record import Commit, Fairer, LeaveOut, Next, Pin, Step, StepEnd, Tolerate
 from fairenum.document.exploration_view import ExplorationView, Explored, ModelComparison, TimelineEntry
-from fairenum.document.words import GAP_NAMES, IN_USE, LONGEST, PERFORMANCES, TABLE_WIDTH
+from fairenum.document.words import GAP_NAMES, IN_USE, LONGEST, PERFORMANCES, TABLE_WIDTH, apart
 from fairenum.runtime.formatting import counted, sentence_list, share, shortened
 
 COPY = "What this exploration shows; numbers have six digits."
@@ -75,6 +75,8 @@ def headline(view: ExplorationView) -> str:
     if view.committed is not None:
         return f"Model {view.committed} was decided for"
     chosen, reference = view.standpoint.chosen, IN_USE if view.is_against_incumbent else "model 1"
+    if view.is_against_incumbent and view.standpoint.incomparable:
+        return f"No model so far can be compared with {reference}"
     if chosen is None or (chosen == 1 and not view.is_against_incumbent):
         return f"No model looks fairer than {reference} within the tolerances so far"
     return f"Model {chosen} looks fairest within the tolerances so far"
@@ -95,6 +97,8 @@ def findings(view: ExplorationView) -> Iterator[str]:
             f"{share(scores.gap(metric).value)}, model 1 one of {share(first.gap(metric).value)}; {name} is "
             f"{share(scores.performance.value)}, that of model 1 {share(first.performance.value)}."
         )
+    if view.is_against_incumbent and (found := view.standpoint.incomparable):
+        yield f"Nothing is known yet about {IN_USE}: {apart(found, 'it', tolerances.measure.name)}."
     if view.left_out or view.pinned:
         rows = [f"{counted(len(view.left_out), 'row')} left out", f"{counted(len(view.pinned), 'row')} pinned"]
         yield f"Models are searched with {sentence_list(rows)}."
@@ -159,9 +163,7 @@ def renumbered(explored: Explored, rank: int | None) -> str:
     """Return a sentence on a model's number in the exploration and its rank in the report; empty if they are equal."""
     if rank in (None, explored.number):
         return ""
-    return (
-        f"Model {explored.number} of the exploration is model {rank} of the report, which has the best objective first."
-    )
+    return f"Model {explored.number} of the exploration is model {rank} of the report, which has the least loss first."
 
 
 def committed(explored: Explored) -> Iterator[tuple[str, str]]:

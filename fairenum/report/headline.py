@@ -13,6 +13,7 @@ from fairenum.document.consequences import (
     broken_guards,
     claim_of,
     is_levelled_down,
+    is_nothing_comparable,
     less_fair,
     other_model,
     reversals,
@@ -25,10 +26,10 @@ from fairenum.document.terms import Answer, AnswerReason, PerformanceName, Verdi
 from fairenum.document.words import (
     GAP_NAMES,
     IN_USE,
+    apart,
     groups_between,
     guard_name,
     performance_of,
-    rates_apart,
     reference_name,
     reference_own,
     reference_title,
@@ -151,9 +152,25 @@ def _kept(document: AuditDocument) -> str:
     if selection.answer == "no disparity" and selection.disparity:
         return _no_disparity(document, selection.disparity)
     if selection.incomparable:
-        return f"Not comparable: {rates_apart(document, selection.incomparable)}"
+        return f"Not comparable: {nothing_comparable(document)}"
     none = "No model" if document.is_against_incumbent else "No other model"
     return f"{none} within the tolerances was found to be fairer than {kept}, which is kept"
+
+
+def nothing_comparable(document: AuditDocument) -> str:
+    """Return a clause on a search in which no model can be compared with the reference, and by how much all miss it."""
+    missed = how_far_apart(document)
+    return (
+        f"this search says nothing about {reference_title(document)}: {missed}"
+        if is_nothing_comparable(document)
+        else missed
+    )
+
+
+def how_far_apart(document: AuditDocument) -> str:
+    """Return a clause on the measures in which no model comes near enough to the reference to be compared with it."""
+    selection, name = document.selection, "it" if is_nothing_comparable(document) else reference_name(document)
+    return apart(selection.incomparable, name, selection.tolerances.measure.name)
 
 
 def _no_disparity(document: AuditDocument, found: Disparity) -> str:

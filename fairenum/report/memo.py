@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.consequences import other_model
+from fairenum.document.consequences import is_nothing_comparable, other_model
 from fairenum.document.models import AuditedModel, GuidedRun, Incumbent, TiltedRun
 from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
     OBSTACLES,
     STOPPED,
+    allowed_loss,
     method_title,
     performance_of,
     reference_title,
@@ -28,14 +29,18 @@ from fairenum.report import (
     parity_range_section,
     profiles,
 )
-from fairenum.report.headline import answer_of
+from fairenum.report.headline import answer_of, nothing_comparable
 from fairenum.runtime.formatting import capitalised, counted, estimate, percent, sentence_list, share, shortened, signed
 
 KICKER = "Memo: less discriminatory alternatives"
 NO_BASELINE = (
-    "Model 1, the best by its training objective, stands for the model in use. Alternatives are measured against it."
+    "Model 1, the best by its training loss, stands for the model in use. Alternatives are measured against it."
 )
 ELSEWHERE = "Other kinds of models, other features, more rows or a larger loss may have one."
+NOTHING_LEARNED = (
+    "It shows neither that there is a less discriminatory alternative nor that there is none: other kinds of models, "
+    "other features or more rows may have one."
+)
 NONE_EXISTS = (
     "That none is proposed is no proof that none exists. Looked at were support vector machines of one kernel on the "
     "features of this table, as far as stated above; other kinds of models, other features or more rows may have one."
@@ -130,10 +135,9 @@ def _tilted(run: TiltedRun | None) -> str:
 
 def _allowed(document: AuditDocument) -> str:
     tolerances = document.selection.tolerances
-    loss = "any" if tolerances.max_loss is None else percent(tolerances.max_loss)
     guards = ", ".join(shortened(guard, GROUP_WIDTH) for guard in tolerances.guards) or "none"
     return (
-        f"{tolerances.eps:g} of the objective, {loss} rise of training loss, {tolerances.max_performance_drop:g} of "
+        f"a training loss {allowed_loss(document)} above the best, {tolerances.max_performance_drop:g} less of "
         f"{performance_of(document)}; guardrails: {guards}"
     )
 
@@ -165,7 +169,12 @@ def _changed(document: AuditDocument) -> str:
 
 
 def none_exists(document: AuditDocument) -> str:
-    """Return sentences on a search that proposes no model: which gaps are proven impossible, and which are not."""
+    """Return sentences on a search that proposes no model: which gaps are proven impossible, and which are not.
+
+    Where no model could be compared with the model in use, they say this alone.
+    """
+    if is_nothing_comparable(document):
+        return f"{capitalised(nothing_comparable(document))}. {NOTHING_LEARNED}"
     found = document.parity_range
     level = parity_range_section.refuting(found) if found else None
     if found is None or level is None:

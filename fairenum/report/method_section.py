@@ -10,7 +10,16 @@ from fairenum.document.split_power import confirmable_words
 from fairenum.document.table_facts import WeightFacts
 from fairenum.document.terms import AUTO, PerformanceName
 from fairenum.document.training import Decide
-from fairenum.document.words import GAP_NAMES, IN_USE, STAGES, STOPPED, performance_of, reference_name, short
+from fairenum.document.words import (
+    GAP_NAMES,
+    IN_USE,
+    STAGES,
+    STOPPED,
+    allowed_loss,
+    performance_of,
+    reference_name,
+    short,
+)
 from fairenum.report.exploration_words import OPENED_SHORT
 from fairenum.runtime.formatting import capitalised, counted, percent, sentence_list, share
 
@@ -92,9 +101,10 @@ def _rule(document: AuditDocument, metric: str) -> str:
             f"{counted(explored.looked_at, 'model')}, one after the other, on the selection split."
         )
     return (
-        f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
-        f"{tolerances.eps:g} of the objective and {tolerances.max_performance_drop:g} of {performance_of(document)} "
-        f"there; ties go to model 1, else to the one of higher {performance_of(document)}."
+        f"The selected model is the one of least {metric} gap on the selection split among those whose loss on all "
+        f"training rows is at most {allowed_loss(document)} above that of model 1 and which lose at most "
+        f"{tolerances.max_performance_drop:g} of {performance_of(document)} there; ties go to model 1, else to the one "
+        f"of higher {performance_of(document)}."
     )
 
 
@@ -119,21 +129,21 @@ def _rule_against_incumbent(document: AuditDocument, metric: str) -> str:
     """Return sentences that state the rule of selection for models compared with the model in use."""
     tolerances, performance = document.selection.tolerances, performance_of(document)
     return (
-        f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
-        f"{tolerances.eps:g} of model 1's objective and {tolerances.max_performance_drop:g} of {performance} against "
-        f"{IN_USE} there; that is kept unless a smaller gap than its own is found. Ties go to model 1, else to the "
-        f"one of higher {performance}.{_slack(document)}"
+        f"The selected model is the one of least {metric} gap on the selection split among those whose loss on all "
+        f"training rows is at most {allowed_loss(document)} above that of model 1 and which lose at most "
+        f"{tolerances.max_performance_drop:g} of {performance} against {IN_USE} there; that is kept unless a smaller "
+        f"gap than its own is found. Ties go to model 1, else to the one of higher {performance}.{_slack(document)}"
     )
 
 
 def _slack(document: AuditDocument) -> str:
-    """Return a sentence on the loss of objective that a weak model in use allows; empty if it is the usual one."""
+    """Return a sentence on the training loss that a weak model in use allows; empty if it is the usual one."""
     if document.selection.tolerances.eps <= document.near_optimal or document.incumbent is None:
         return ""
     used, first = (one.scores.selection.performance.value for one in (document.incumbent, document.first))
     return (
-        f" Models may lose {document.selection.tolerances.eps:g} of the objective instead of "
-        f"{document.near_optimal:g}, as {IN_USE} performs worse than model 1: {share(used)} against {share(first)}."
+        f" The loss may rise by {allowed_loss(document)} instead of {100 * document.near_optimal:g} %, "
+        f"as {IN_USE} performs worse than model 1: {share(used)} against {share(first)}."
     )
 
 
@@ -161,8 +171,8 @@ def _tilted(run: TiltedRun, document: AuditDocument) -> str:
     return (
         f"The same model was trained on all rows with a price on the difference of mean decision values between "
         f"{first} and {second}, while its loss on the training rows rose by at most {percent(run.rise)}: "
-        f"{counted(run.models, 'tilted model')} that decide differently. They leave nobody out, and come last, by their "
-        f"loss.{_cross_fitted(document)}"
+        f"{counted(run.models, 'tilted model')} that decide differently. They leave nobody out."
+        f"{_cross_fitted(document)}"
     )
 
 

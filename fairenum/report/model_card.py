@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import caution_texts
 from fairenum.document.choice import GapChange
-from fairenum.document.consequences import strip_of
+from fairenum.document.consequences import is_nothing_comparable, strip_of
 from fairenum.document.models import AuditedModel
 from fairenum.document.table_facts import GroupSizes, SensitiveColumn
 from fairenum.document.terms import Measure
@@ -49,10 +49,8 @@ SENSITIVE_USED = "The sensitive columns are features: the model knows the group 
 def _rank(document: AuditDocument, model: AuditedModel) -> str:
     listed = counted(len(document.models), "listed model")
     if model.rank == 1:
-        return f"1, the best of {listed} by its training objective"
-    lacking, is_tilted = percent(model.shortfall, 3), model.objective_ratio is None
-    price = f"training loss {lacking} above the best" if is_tilted else f"{lacking} of the best objective is lost"
-    return f"{model.rank}, one of {listed}; {price}"
+        return f"1, the best of {listed} by its training loss"
+    return f"{model.rank}, one of {listed}; training loss {percent(model.loss_ratio, 3)} above the best"
 
 
 def model_card(document: AuditDocument, *, has_file: bool = False) -> Page:
@@ -101,11 +99,15 @@ def _model(document: AuditDocument, model: AuditedModel) -> Facts:
         "left out in training": f"{model.records_left_out} of {counted(document.dataset.splits.train, 'training row')}",
         "support vectors": str(model.support_size),
         "favourable from": f"a decision value of {model.cut:g}",
-        "status": answer_of(document) or document.selection.outcome,
+        "status": answer_of(document) or _ending(document),
         "solver": short(svm.solver),
         "fairenum": document.environment.packages.get("fairenum", UNDEFINED),
     }
     return Facts(tuple(facts.items()))
+
+
+def _ending(document: AuditDocument) -> str:
+    return "not comparable" if is_nothing_comparable(document) else document.selection.outcome
 
 
 def _data(document: AuditDocument) -> Iterator[Block]:

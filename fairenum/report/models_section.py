@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
+from itertools import pairwise
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.consequences import ended_with
+from fairenum.document.consequences import preferred
 from fairenum.document.exploration_view import ExploredModel
 from fairenum.document.models import AuditedModel, Baseline, Incumbent
 from fairenum.document.scores import BaselineScores, GapEstimate, SplitScores
@@ -40,10 +41,11 @@ SELECTED_BY = (
     "in the choice. What looks like a gain on the left is one only if it is still there on the right."
 )
 RANK_CAPTION = (
-    "Model by model in the order of their objective: what is lost of it, and gap and performance on the holdout with "
+    "Model by model in the order of the list: what they cost in training, and gap and performance on the holdout with "
     "their intervals."
 )
 MOST_NAMED = 6
+NOISE = 1e-9  # of a loss
 EXACT_DIGITS = 12  # smaller differences are rounding errors
 BY_CHANCE: Shape = "hollow"
 
@@ -144,7 +146,7 @@ def _key(document: AuditDocument, part: Part) -> Iterator[Key]:
         ("found by guided search", Kind.GUIDED, Kind.GUIDED in kinds),
         ("tilted towards parity", Kind.TILTED, Kind.TILTED in kinds),
         ("model 1", Kind.FIRST, Kind.FIRST in kinds),
-        (f"{model_title(document, 0)}{', kept' * (ended_with(document) == 0)}", Kind.IN_USE, document.incumbent),
+        (f"{model_title(document, 0)}{', kept' * (preferred(document) == 0)}", Kind.IN_USE, document.incumbent),
         (f"model {document.selection.rank}, selected", Kind.SELECTED, Kind.SELECTED in kinds),
         ("another method", Kind.BASELINE, any(not one.is_randomised for one in others)),
     )
@@ -231,20 +233,28 @@ def _front_line(document: AuditDocument) -> Curve:
 
 
 def rank_plots(document: AuditDocument) -> tuple[Plot, ...]:
-    """Return plots of objective, gap and performance of the enumerated models by rank, as in the EnumSV paper."""
+    """Return plots of loss, gap and performance of the enumerated models by rank, as in the EnumSV paper.
+
+    In a list by objective, as in the paper, the loss is that of objective.
+    """
     metric = document.selection.tolerances.metric
     models = [model for model in document.models if model.origin == "exact"]
     ranks = tuple(float(model.rank) for model in models)
-    losses = tuple(max(0.0, model.shortfall) for model in models)
-    loss = Axis("share of model 1's objective lost", low=0.0)
+    ordered = is_by_objective(document)
+    losses = tuple(max(0.0, _lost(model) if ordered else model.loss_ratio) for model in models)
+    loss = Axis("share of model 1's objective lost" if ordered else "training loss above the best", low=0.0)
     gap, performance = Axis(f"{GAP_NAMES[metric]} gap", low=0.0, least=0.02), Axis(performance_of(document), least=0.02)
     gaps = _banded(ranks, [model.scores.holdout.gap(metric) for model in models])
     performances = _banded(ranks, [model.scores.holdout.performance for model in models])
-    plots = [_by_rank("loss of objective", Curve(ranks, losses), loss, document)]
+    plots = [_by_rank("loss of objective" if ordered else "training loss", Curve(ranks, losses), loss, document)]
     for curve, axis in ((gaps, gap), (performances, performance)):
         if any(value is not None for value in curve.values):
             plots.append(_by_rank(f"{axis.label} on the holdout", curve, axis, document))
     return tuple(plots)
+
+
+def _lost(model: AuditedModel) -> float:
+    return 0.0 if model.objective_ratio is None else 1.0 - model.objective_ratio
 
 
 def _banded(ranks: tuple[float, ...], numbers: Sequence[Estimate]) -> Curve:
@@ -274,7 +284,7 @@ SHOWN = 12
 def shown_ranks(document: AuditDocument, limit: int = SHOWN) -> Sequence[int]:
     """Return the ranks of at most `limit` models for a short table, in ascending order.
 
-    They are the model in use, model 1 and the selected model, then the Pareto front, then the best by objective.
+    They are the model in use, model 1 and the selected model, then the Pareto front, then the first of the list.
     """
     wanted = [*document.shortlist, *document.selection.pareto_front, *document.ranks]
     return sorted(list(dict.fromkeys(wanted))[:limit])
@@ -307,24 +317,35 @@ def _left_out(model: ListedModel) -> str:
 # Columns about training in every table of models, in reports and in explorations.
 TRAINED: tuple[Column[ListedModel], ...] = (
     Column(
-        *("objective_ratio", "objective", objective_ratio),
-        note="objective: of the reduced problem, as a share of model 1's, by which models are ranked",
-    ),
-    Column(
         *("loss_ratio", "training loss", training_loss),
         note="loss: training loss, on all training rows, against the best there is",
         narrow="loss",
     ),
 )
+OBJECTIVE: Column[ListedModel] = Column(
+    *("objective_ratio", "objective", objective_ratio),
+    note="objective: of the problem without the rows left out, as a share of model 1's, by which models are ranked",
+)
 SUPPORT = Column("support_size", "support", _support)
 LEFT_OUT = Column("records_left_out", "left out", _left_out)
 
 
+def is_by_objective(document: AuditDocument) -> bool:
+    """Tell whether the models are listed by objective, as after an exact search alone, and not by loss."""
+    losses = [model.loss_ratio for model in document.models]
+    return document.config.search == "exact" or any(low > high + NOISE for low, high in pairwise(losses))
+
+
+def trained_columns(document: AuditDocument) -> tuple[Column[ListedModel], ...]:
+    """Return the columns about training in a table of models: the loss and, in a list by objective, the objective."""
+    return (*TRAINED, OBJECTIVE) if is_by_objective(document) else TRAINED
+
+
 def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
     """Return a narrow table of the models with these ranks, with their scores on the holdout."""
-    ended, columns = ended_with(document), _short_columns(document)
+    ended, columns = preferred(document), _short_columns(document)
     return Table.of(
-        "Models by objective, scored on the holdout",
+        f"Models by {'objective' if is_by_objective(document) else 'training loss'}, scored on the holdout",
         columns,
         map(document.member, ranks),
         marked=ranks.index(ended) if ended in ranks else None,
@@ -338,11 +359,11 @@ def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
 
 def _short_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbent], ...]:
     """Return the columns of a narrow table of models: short headings, and changes of the gap without limits."""
-    ended = ended_with(document)
+    ended = preferred(document)
     judged = _judged_columns(document, lambda change: signed(change.value))
     return (
         Column("rank", "rank", lambda model: f"{'*' * (model.rank == ended)}{model_cell(model.rank)}"),
-        *(column.narrowed for column in TRAINED),
+        *(column.narrowed for column in trained_columns(document)),
         *(column.narrowed for column in judged),
     )
 
@@ -405,7 +426,7 @@ def _in_use_notes(document: AuditDocument) -> Iterator[str]:
 
 
 def _hidden_notes(document: AuditDocument, ranks: Sequence[int]) -> Iterator[str]:
-    if ended_with(document) is not None:
+    if preferred(document) is not None:
         yield "*: the selected model" if document.selection.rank else f"*: {IN_USE}, which is kept"
     if hidden := len(document.ranks) - len(ranks):
         yield f"not shown: {counted(hidden, 'model')}; `fairenum report RUN --all` shows all"
@@ -429,9 +450,9 @@ CHOSEN_BY, JUDGED_BY = SpanningHeading(PARTS["selection"], "chosen by"), Spannin
 
 def all_models(document: AuditDocument) -> Table:
     """Return the table of every model, with scores on the selection split and on the holdout."""
-    ended, columns = ended_with(document), _all_columns(document)
+    ended, columns = preferred(document), _all_columns(document)
     return Table.of(
-        "All models, best objective first",
+        f"All models, {'best objective' if is_by_objective(document) else 'least training loss'} first",
         columns,
         document.members,
         marked=None if ended is None else document.ranks.index(ended),
@@ -448,7 +469,7 @@ def _all_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbe
     )
     return (
         Column("rank", "rank", lambda model: str(model.rank)),
-        *(*TRAINED, SUPPORT, LEFT_OUT),
+        *(*trained_columns(document), SUPPORT, LEFT_OUT),
         *(replace(column, over=CHOSEN_BY) for column in chosen),
         *(replace(column, over=JUDGED_BY) for column in judged),
     )
@@ -457,7 +478,7 @@ def _all_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbe
 def _candidate(document: AuditDocument, model: AuditedModel | Incumbent) -> Candidate:
     """Return the data by which the table's filters show or hide a model; they never hide the model in use."""
     if isinstance(model, Incumbent):
-        kept = ("selected",) if ended_with(document) == 0 else ()
+        kept = ("selected",) if preferred(document) == 0 else ()
         return Candidate("model-0", loss=0.0, drop=0.0, gap="", marks=("incumbent", *kept))
     selection, scores = document.selection, model.scores.selection
     best = document.reference.scores.selection.performance.value
@@ -470,7 +491,7 @@ def _candidate(document: AuditDocument, model: AuditedModel | Incumbent) -> Cand
     )
     return Candidate(
         name=f"model-{model.rank}",
-        loss=max(0.0, model.shortfall),
+        loss=max(0.0, model.loss_ratio),
         drop=round((best or 0.0) - (scores.performance.value or 0.0), EXACT_DIGITS),
         gap="" if model.is_constant else _exact(_selection_gap(document, model)),
         marks=tuple(tag for tag, holds in tags if holds),
@@ -486,7 +507,7 @@ def _exact(gap: float | None) -> str:
 
 
 def by_rank(document: AuditDocument) -> Section:
-    """Return the section with plots of objective, gap and performance by rank."""
+    """Return the section with plots of loss, gap and performance by rank."""
     return Section("ranks", "Rank by rank", (Figure(rank_plots(document), RANK_CAPTION),))
 
 

@@ -11,7 +11,7 @@ from typing import Literal, cast, get_args
 from xml.etree import ElementTree
 
 from fairenum.document.audit_document import AuditDocument, JudgedDocument
-from fairenum.document.consequences import ended_with
+from fairenum.document.consequences import ended_with, is_nothing_comparable
 from fairenum.document.header import Document
 from fairenum.document.measure_document import ColumnMeasures, MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import METRICS, metric_of
@@ -20,7 +20,7 @@ from fairenum.document.scores import ColumnScores, GroupTable, SplitScores
 from fairenum.document.table_facts import GroupSizes, SensitiveColumn
 from fairenum.document.terms import GAPS, RATIOS, Measure, Performance
 from fairenum.document.value import Estimate
-from fairenum.document.words import decisions_title, model_title, short
+from fairenum.document.words import IN_USE, decisions_title, model_title, short
 from fairenum.errors import ConfigError
 from fairenum.render.page import Check, Page, Table
 from fairenum.runtime.formatting import counted, estimate, plain
@@ -218,7 +218,9 @@ def _model_of(document: AuditDocument, rule: Rule) -> AuditedModel | Incumbent |
 def _why_no_model(document: AuditDocument, rule: Rule) -> str:
     if rule.subject == "incumbent":
         return "there is no model in use; name its decisions with incumbent=... (--incumbent COLUMN)"
-    return "no model was selected" + (": the model in use is kept" if ended_with(document) == 0 else "")
+    if is_nothing_comparable(document):
+        return f"no model was selected: none could be compared with {IN_USE}"
+    return "no model was selected" + (f": {IN_USE} is kept" if ended_with(document) == 0 else "")
 
 
 def _table(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule) -> GroupTable | None:

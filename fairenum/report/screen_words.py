@@ -47,7 +47,6 @@ class ModelRow(Value, frozen=True):
 
     number: int
     origin: Origin
-    objective_ratio: float | None
     loss_ratio: float
     is_constant: bool
     left_out: int
@@ -135,7 +134,6 @@ def model_row(view: ExplorationView, model: ExploredModel) -> ModelRow:
     return ModelRow(
         number=model.number,
         origin=model.origin,
-        objective_ratio=model.objective_ratio,
         loss_ratio=model.loss_ratio,
         is_constant=model.is_constant,
         left_out=sum(entry.copies for entry in model.left_out),

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from support.saved_runs import read
 
-from fairenum.document.choice import Disparity, GuardCheck, GuardValue, RateDifference, answered, reason_for
+from fairenum.document.choice import Disparity, GuardCheck, GuardValue, Incomparable, answered, reason_for
 from fairenum.document.terms import Answer, AnswerReason, Verdict
 from fairenum.document.value import Estimate
 
@@ -54,11 +54,13 @@ def wide(low: float, high: float, margin: float = 0.0) -> Disparity:
 
 SHOWN, UNSHOWN, ALIKE = wide(0.05, 0.2), wide(0.0, 0.2), wide(0.005, 0.015, margin=0.02)
 CONFIRMED = {"outcome": "selected", "rank": 4, "verdict": Verdict.FAIRER, "performance_floor": -0.01}
-CONFIRMED |= {"performance_ceiling": 0.02, "guards": (), "disparity": SHOWN, "incomparable": None}
+CONFIRMED |= {"performance_ceiling": 0.02, "guards": (), "disparity": SHOWN, "incomparable": ()}
 OPEN, LESS, SAME = {"verdict": Verdict.OPEN}, {"verdict": Verdict.LESS_FAIR}, {"verdict": Verdict.SAME}
 WORSE, LOST = {"performance_floor": -0.0101}, {"performance_floor": -0.05, "performance_ceiling": -0.011}
 KEPT, NOTHING = {"outcome": "kept", "rank": 1, "verdict": None}, {"outcome": "none", "rank": None, "verdict": None}
-OTHER_RATES = {"incomparable": RateDifference(0.4, 0.6, 0.05)}
+RATES, WEAKER = Incomparable("selection_rate", 0.4, 0.6, 0.05), Incomparable("performance", 0.8, 0.7, 0.01)
+OTHER_RATES = {"incomparable": (RATES,)}
+OUT_OF_REACH = {"incomparable": (WEAKER,)}
 
 
 def guards(*found: tuple[float | None, str]) -> dict[str, object]:
@@ -98,6 +100,10 @@ ANSWERS = [
     (KEPT | {"disparity": None}, "not proposed", ("nothing_fairer",)),
     (NOTHING, "not proposed", ("nothing_decided",)),
     (KEPT | OTHER_RATES, "not comparable", ("other_rates",)),
+    (KEPT | OUT_OF_REACH, "not comparable", ("performance_not_reached",)),
+    (KEPT | {"incomparable": (RATES, WEAKER)}, "not comparable", ("other_rates", "performance_not_reached")),
+    (KEPT | OUT_OF_REACH | {"disparity": ALIKE}, "no disparity", ("gap_within_margin",)),
+    (NOTHING | OUT_OF_REACH, "not proposed", ("nothing_decided",)),
     (KEPT | {"disparity": UNSHOWN}, "no disparity", ("gap_not_shown",)),
     (KEPT | {"disparity": ALIKE}, "no disparity", ("gap_within_margin",)),
     (KEPT | OTHER_RATES | {"disparity": UNSHOWN}, "no disparity", ("gap_not_shown",)),
@@ -141,3 +147,20 @@ def test_every_answer_and_every_reason_is_given():
 )
 def test_a_disparity_is_shown_above_0_and_beyond_the_margin(low, high, margin, is_shown):
     assert Disparity(400, Estimate(0.05, low, high), 0.05, margin).is_shown == is_shown
+
+
+@pytest.mark.parametrize(
+    ("reference", "closest", "wider"),
+    [
+        (0.74, 0.715, 0.025),
+        (0.74, 0.7149, 0.03),
+        (0.74, 0.7151, 0.025),
+        (1.0, 0.0, 1.0),
+        (0.3, 0.1, 0.2),
+        (0.7, 0.6897, 0.015),
+    ],
+)
+def test_the_wider_tolerance_is_the_next_step_that_allows_the_difference(reference, closest, wider):
+    found = Incomparable("performance", reference, closest, 0.01)
+    assert found.wider_limit == wider
+    assert found.difference == pytest.approx(reference - closest, abs=1e-12)

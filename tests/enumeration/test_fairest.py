@@ -19,10 +19,10 @@ from fairenum.metrics.counts import confusion
 NAN = float("nan")
 
 
-def models(gap, performance=None, ratio=None, constant=()):
+def models(gap, performance=None, loss=None, constant=()):
     k = len(gap)
     return CandidateScores(
-        objective_ratio=np.array(ratio or [1.0] * k),
+        loss_ratio=np.array(loss or [0.0] * k),
         performance=np.array(performance or [0.8] * k),
         gap=np.array(gap, dtype=float),
         is_constant=np.isin(np.arange(k), constant),
@@ -31,18 +31,23 @@ def models(gap, performance=None, ratio=None, constant=()):
 
 def test_who_is_beyond_a_guardrail_or_loses_too_much_in_training_is_no_candidate():
     field = replace(models([0.3, 0.2, 0.1]), excess=np.array([0.5, 0.0, 1e-6]), loss_ratio=np.array([0.0, 0.06, 0.01]))
-    np.testing.assert_array_equal(field.candidates(Tolerances()), [True, True, False])
-    np.testing.assert_array_equal(field.candidates(Tolerances(max_loss=0.05)), [True, False, False])
-    assert field.fairest(Tolerances()) == 1
+    np.testing.assert_array_equal(field.candidates(Tolerances(eps=0.06)), [True, True, False])
+    np.testing.assert_array_equal(field.candidates(Tolerances()), [True, False, False])
+    assert field.fairest(Tolerances(eps=0.1)) == 1
     within = replace(field, excess=np.array([0.0, 0.0, 1e-14]))
-    assert within.fairest(Tolerances(max_loss=0.01)) == 2
+    assert within.fairest(Tolerances(eps=0.01)) == 2
+
+
+def test_model_1_is_near_optimal_whatever_rounding_says():
+    field = models([0.3, 0.2, 0.1], loss=[1e-10, 1e-10, 1e-6])
+    np.testing.assert_array_equal(field.candidates(Tolerances(eps=0.0)), [True, True, False])
 
 
 def test_the_smallest_gap_wins():
     assert models([0.3, 0.2, 0.1, 0.15]).fairest(Tolerances()) == 2
 
 
-def test_ties_go_to_model_1_then_to_performance_then_to_the_better_objective():
+def test_ties_go_to_model_1_then_to_performance_then_to_the_first_listed():
     assert models([0.3, 0.1, 0.1]).fairest(Tolerances()) == 1
     assert models([0.3, 0.1, 0.1], performance=[0.8, 0.8, 0.81]).fairest(Tolerances()) == 2
     assert models([0.1, 0.1, 0.1 - 1e-16], performance=[0.8, 0.9, 0.9]).fairest(Tolerances()) == 0
@@ -58,8 +63,8 @@ def test_a_constant_model_is_never_chosen():
     assert models([0.0, 0.2], constant=[0]).fairest(Tolerances()) == 1
 
 
-def test_the_tolerances_bound_objective_and_performance_inclusively():
-    field = models([0.3, 0.2, 0.1], performance=[0.80, 0.79, 0.78], ratio=[1.0, 0.95, 0.95])
+def test_the_tolerances_bound_loss_and_performance_inclusively():
+    field = models([0.3, 0.2, 0.1], performance=[0.80, 0.79, 0.78], loss=[0.0, 0.05, 0.05])
     assert field.fairest(Tolerances(max_performance_drop=0.01)) == 1
     assert field.fairest(Tolerances(max_performance_drop=0.02)) == 2
     assert field.fairest(Tolerances(max_performance_drop=0.02, eps=0.04)) == 0
@@ -87,13 +92,13 @@ def noisy_twins():
 
 
 def test_choosing_among_noise_flatters(noisy_twins):
-    ratios = np.linspace(1.0, 0.99, 40)
+    losses = np.linspace(0.0, 0.01, 40)
     values = noisy_twins.predictions - 0.5 + 0.1 * np.random.default_rng(2).random(noisy_twins.predictions.shape)
-    chosen = int(candidate_scores(noisy_twins, values, ratios, Tolerances()).fairest(Tolerances()))
+    chosen = int(candidate_scores(noisy_twins, values, losses, Tolerances()).fairest(Tolerances()))
     assert chosen > 0
     for measure in ("accuracy", "balanced_accuracy", "cost=3:1", "auc"):
         tolerances = Tolerances(max_performance_drop=0.1, performance=measure)
-        optimism = expected_optimism(noisy_twins, values, ratios, tolerances, np.random.default_rng(1), 400)
+        optimism = expected_optimism(noisy_twins, values, losses, tolerances, np.random.default_rng(1), 400)
         assert 0.005 < optimism < 0.1
 
 
@@ -115,12 +120,12 @@ def test_an_undefined_performance_rules_out_no_model():
 def test_a_choice_of_one_does_not_flatter(noisy_twins):
     only = Decisions(noisy_twins.predictions[:1], noisy_twins.labels, noisy_twins.groups)
     values = only.predictions - 0.5
-    assert expected_optimism(only, values, np.ones(1), Tolerances(), np.random.default_rng(0), 50) == 0.0
+    assert expected_optimism(only, values, np.zeros(1), Tolerances(), np.random.default_rng(0), 50) == 0.0
 
 
 @pytest.mark.parametrize("metric", ["equalized_odds_difference", "predictive_parity_difference"])
 def test_the_replicated_gap_is_the_gap(noisy_twins, metric):
-    expected = candidate_scores(noisy_twins, noisy_twins.predictions, np.ones(40), Tolerances(metric)).gap
+    expected = candidate_scores(noisy_twins, noisy_twins.predictions, np.zeros(40), Tolerances(metric)).gap
     once = np.ones((2, len(noisy_twins.labels)))
     np.testing.assert_allclose(_gap(confusion(noisy_twins, once), metric), [expected, expected], atol=1e-12)
 

@@ -151,7 +151,7 @@ def test_a_search_at_a_rate_keeps_it_and_finds_less_unfairness(measure):
     chosen, front = search_fairest(
         problem,
         watched.rows,
-        Tolerances(max_performance_drop=0.03, performance=measure),
+        Tolerances(eps=0.15, max_performance_drop=0.03, performance=measure),
         solves=40,
         point=watched.point,
     )
@@ -225,7 +225,7 @@ def test_models_are_proven_within_bounds_and_lower_the_gap(metric):
     assert found.solves <= 60
     for one in models:
         assert one.model.certificate.relative_gap <= 1e-9
-        assert one.model.objective >= 0.95 * first.model.objective
+        assert one.model.loss_ratio <= 0.05
         assert sum(one.model.left_out.values()) <= 0.2 * 120
         gap, performance, _ = found.watched.standing(one.model.decision_function(found.watched.rows.X))
         assert (one.gap, one.performance) == (gap, performance)
@@ -268,7 +268,7 @@ def test_a_plane_that_many_records_hold_in_place_is_moved_all_the_same():
     """Of 2000 records of COMPAS a hundred can be left out of this draw before a single decision changes."""
     division = divide(load_dataset("compas", incumbent="none"), (2000, 2086, 2086), 13)
     problem = pose(division.train.X, division.train.y, SvmSettings()).problem
-    chosen, front = search_fairest(problem, division.selection, Tolerances(), solves=60)
+    chosen, front = search_fairest(problem, division.selection, Tolerances(eps=0.1), solves=60)
     assert chosen.gap < 0.9 * front[0].gap
 
 
@@ -309,8 +309,8 @@ def test_the_front_is_what_no_other_beats():
     guided = search()
     found = list(guided)
 
-    # objectives that differ by rounding are equal
-    columns = ([-one.model.objective for one in found], [one.gap for one in found], [-one.performance for one in found])
+    # losses that differ by rounding are equal
+    columns = ([one.model.loss_ratio for one in found], [one.gap for one in found], [-one.performance for one in found])
     marks = dict(zip(map(id, found), zip(*(tied_ranks(np.array(one)) for one in columns), strict=True), strict=True))
     front = guided.front
     for mine in (marks[id(one)] for one in front):

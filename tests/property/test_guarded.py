@@ -144,9 +144,9 @@ def test_a_chosen_model_never_breaks_a_guard_on_the_rows_it_is_chosen_by(table, 
     tolerances = Tolerances(eps=1.0, max_performance_drop=1.0, guards=tuple(map(str, chosen_guards)))
     excess = guard_excess(rows, values, tolerances)
     decisions = rows.decisions(values)
-    stands = candidate_scores(decisions, values, np.ones(len(values)), tolerances, excess=excess)
+    stands = candidate_scores(decisions, values, np.zeros(len(values)), tolerances, excess=excess)
     place = int(stands.fairest(tolerances))
     assert place <= 0 or excess[place] <= 1e-12
-    free = candidate_scores(decisions, values, np.ones(len(values)), tolerances)
+    free = candidate_scores(decisions, values, np.zeros(len(values)), tolerances)
     allowed = [i for i in np.flatnonzero(free.candidates(tolerances)) if i == 0 or excess[i] <= 1e-12]
     assert np.flatnonzero(stands.candidates(tolerances)).tolist() == allowed

@@ -19,9 +19,9 @@ def standings(draw):
     def row(element):
         return draw(st.lists(element, min_size=k, max_size=k))
 
-    ratio = [1.0, *sorted((1 - 0.1 * draw(RATES) for _ in range(k - 1)), reverse=True)]
+    loss = [0.0, *(0.1 * draw(RATES) for _ in range(k - 1))]
     gap = np.array(row(st.one_of(RATES, st.just(float("nan")))))
-    return CandidateScores(np.array(ratio), np.array(row(RATES)), gap, np.array(row(st.booleans())))
+    return CandidateScores(np.array(loss), np.array(row(RATES)), gap, np.array(row(st.booleans())))
 
 
 @given(standings(), RATES, RATES)
@@ -31,7 +31,7 @@ def test_nobody_within_the_tolerances_is_fairer(field, eps, drop):
     allowed = [
         i
         for i in range(len(field.gap))
-        if field.objective_ratio[i] >= 1 - eps / 10 - 1e-9
+        if field.loss_ratio[i] <= eps / 10 + 1e-9
         and field.performance[i] >= field.performance[0] - drop - 1e-9
         and not field.is_constant[i]
         and field.gap[i] == field.gap[i]
@@ -58,11 +58,11 @@ def test_the_front_is_what_nobody_dominates(field):
 @given(standings())
 def test_replications_are_chosen_as_one_by_one(field):
     both = CandidateScores(
-        field.objective_ratio,
+        field.loss_ratio,
         np.stack([field.performance, field.performance[::-1]]),
         np.stack([field.gap, field.gap[::-1]]),
         field.is_constant,
     )
-    second = CandidateScores(field.objective_ratio, field.performance[::-1], field.gap[::-1], field.is_constant)
+    second = CandidateScores(field.loss_ratio, field.performance[::-1], field.gap[::-1], field.is_constant)
     expected = [int(field.fairest(Tolerances())), int(second.fairest(Tolerances()))]
     np.testing.assert_array_equal(both.fairest(Tolerances()), expected)

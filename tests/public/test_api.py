@@ -214,7 +214,7 @@ def test_without_groups_a_model_is_taken_by_its_rank():
     ("options", "message"),
     [
         ({"metric": "accuracy"}, "'metric' must be one of"),
-        ({"eps": 0.5}, "the run lists models within eps=0.05; choose eps between 0 and that, not 0.5"),
+        ({"eps": 0.5}, "the run looked for models within eps=0.05; choose eps between 0 and that, not 0.5"),
         ({"eps": -0.1}, "choose eps between 0 and that, not -0.1"),
         ({"max_accuracy_drop": -1.0}, "'max_performance_drop' must be a number of at least 0"),
     ],

@@ -90,7 +90,7 @@ def test_a_model_that_decides_the_holdout_as_model_1_does_is_said_to():
 
 def test_the_ranked_table_marks_the_selected_model():
     shown = table(audit(), "models")
-    assert shown.rows[2] == ("*3", "1.000000", "0.0 %", "0.790", "0.150 [0.110, 0.190]", "-0.025", "fairer", "2")
+    assert shown.rows[2] == ("*3", "0.0 %", "1.000000", "0.790", "0.150 [0.110, 0.190]", "-0.025", "fairer", "2")
     assert shown.rows[0][5:] == ("–", "–", "–")
     assert shown.marked == 2
     assert any("not shown: 8 models" in note for note in shown.notes)

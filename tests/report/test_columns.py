@@ -36,7 +36,7 @@ def heads(html: str) -> list[str]:
 def test_one_entry_adds_a_column_to_the_ranked_table_in_every_medium():
     shown = brief_page(in_use(audit(models=5)), all_models=True)
     [table] = next(section.blocks for section in shown.sections if section.anchor == "models")
-    assert table.keys[:3] == ("rank", "nature", "objective_ratio")
+    assert table.keys[:3] == ("rank", "nature", "loss_ratio")
     assert [row[1] for row in table.rows] == ["is-Incumbent", *["is-AuditedModel"] * 5]
     assert NOTE in table.notes
     for medium in (printed, to_markdown, to_html, to_notebook):
@@ -49,7 +49,7 @@ def test_one_entry_adds_a_column_to_the_ranked_table_in_every_medium():
 @pytest.mark.usefixtures("added")
 def test_the_same_entry_is_in_the_table_of_all_models():
     table = models_section.all_models(audit(models=5))
-    assert table.keys[:3] == ("rank", "nature", "objective_ratio")
+    assert table.keys[:3] == ("rank", "nature", "loss_ratio")
     assert [over.columns for over in table.over] == [6, 2, 5]
     html = to_html(page(audit(models=5)))
     assert heads(html).count("nature") == 1

@@ -23,7 +23,7 @@ from support.documents import (
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import cautions
-from fairenum.document.choice import Disparity, RateDifference, answered
+from fairenum.document.choice import Disparity, Incomparable, answered
 from fairenum.document.models import ComparedPair
 from fairenum.document.terms import Answer, AnswerReason, Gap, Verdict
 from fairenum.document.value import Estimate, Parts
@@ -101,6 +101,8 @@ def test_without_a_floor_no_change_of_performance_is_good_enough():
     assert headline(judged(audit(), performance_floor=None, performance_change=None)) == f"{CLAIM}; {DOUBTFUL}"
 
 
+OTHER_RATES = Incomparable("selection_rate", 0.92, 0.74, 0.1)
+OUT_OF_REACH = Incomparable("performance", 0.741, 0.715, 0.01)
 REASONED: dict[AnswerReason, tuple[AuditDocument, Answer, str]] = {
     "fairness_not_shown": (audit(verdict="open"), "candidate", CANDIDATE),
     "performance_not_shown": (judged(audit(), performance_floor=-0.02), "candidate", f"{PRICE}; {DOUBTFUL}"),
@@ -149,9 +151,16 @@ REASONED: dict[AnswerReason, tuple[AuditDocument, Answer, str]] = {
         "is within 0.02.",
     ),
     "other_rates": (
-        judged(in_use(audit(), kept=True), incomparable=RateDifference(0.92, 0.74, 0.1)),
+        judged(in_use(audit(), kept=True), incomparable=(OTHER_RATES,)),
         "not comparable",
-        "Not comparable: ",
+        "Not comparable: this search says nothing about the model in use (tool): it selects 92.0 % of the selection "
+        "split, the model that comes closest 74.0 %, and the guardrail allows a difference of 10.0 %.",
+    ),
+    "performance_not_reached": (
+        judged(in_use(audit(), kept=True), incomparable=(OUT_OF_REACH,)),
+        "not comparable",
+        "Not comparable: this search says nothing about the model in use (tool): it reaches an accuracy of 0.741 on "
+        "the selection split, the model that comes closest 0.715, which is 0.026 less, and 0.01 is allowed.",
     ),
 }
 

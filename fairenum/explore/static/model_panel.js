@@ -9,7 +9,7 @@ const tagsOf = (session, number) => {
     number === view.committed && "decided for",
     number === standpoint.chosen && "chosen by the rule",
     standpoint.candidates.includes(number) ? "candidate" : "not a candidate",
-    number === 1 && "best objective",
+    number === 1 && "least loss",
   ].filter(Boolean);
 };
 

@@ -9,7 +9,7 @@ const byGap = (metric) => (a, b) =>
   (a.gaps[metric]?.value ?? Infinity) - (b.gaps[metric]?.value ?? Infinity) || a.number - b.number;
 const ORDERS = {
   newest: ["Newest first", () => (a, b) => b.number - a.number],
-  objective: ["Best objective first", () => (a, b) => b.objective_ratio - a.objective_ratio || a.number - b.number],
+  loss: ["Least loss first", () => (a, b) => a.loss_ratio - b.loss_ratio || a.number - b.number],
   gap: ["Smallest gap first", byGap],
   performance: ["Best performance first",
     () => (a, b) => b.performance.value - a.performance.value || a.number - b.number],

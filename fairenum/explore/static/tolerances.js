@@ -5,9 +5,8 @@ import { percent } from "./numbers.js";
 
 const PATIENCE = 500; // milliseconds without a key before a slider that is moved by keyboard counts
 const SLIDERS = [
-  { name: "eps", label: "Objective given up, at most", most: 0.2, step: 0.005 },
+  { name: "eps", label: "Training loss above the best, at most", most: 0.5, step: 0.005 },
   { name: "max_performance_drop", label: "Performance given up, at most", most: 0.1, step: 0.005 },
-  { name: "max_loss", label: "Training loss above the best, at most", most: 0.5, step: 0.01, any: true },
 ];
 const NO_OTHERS = "none"; // a guardrail that takes the place of all that there are
 
@@ -62,8 +61,7 @@ export class Tolerances {
 
   _slider(kind) {
     const id = fresh("slider");
-    const most = kind.any ? kind.most + kind.step : kind.most; // one step more stands for any
-    const input = el("input", { id, type: "range", min: "0", max: most.toFixed(3), step: String(kind.step) });
+    const input = el("input", { id, type: "range", min: "0", max: kind.most.toFixed(3), step: String(kind.step) });
     const output = el("output", { for: id });
     const node = el("div", { class: "slider" }, el("label", { for: id }, kind.label), input, output);
     const slider = { ...kind, input, output, node };
@@ -76,16 +74,16 @@ export class Tolerances {
   }
 
   _set(slider, value) {
-    const { input, any, step } = slider;
-    if (value !== null && value > Number(input.max) - (any ? step : 0)) input.max = String(value + (any ? step : 0));
-    input.value = value === null ? input.max : String(value);
+    const { input } = slider;
+    if (value > Number(input.max)) input.max = String(value);
+    input.value = String(value);
     this._write(slider, value);
   }
 
-  _read({ input, any }) { return any && Number(input.value) === Number(input.max) ? null : Number(input.value); }
+  _read({ input }) { return Number(input.value); }
 
   _write({ input, output }, value) {
-    const text = value === null ? "any" : percent(value);
+    const text = percent(value);
     say(output, text);
     input.setAttribute("aria-valuetext", text);
   }

@@ -66,7 +66,7 @@
   const readOut = (row) => {
     const of = (key) => cell(row, key);
     const measure = headingOf.holdout_performance.textContent;
-    const trained = rankOf(row) ? `Model ${rankOf(row)}: objective ${of("objective_ratio")}, training loss ${of("loss_ratio")}, ${of("records_left_out")} left out;` : "The model in use:";
+    const trained = rankOf(row) ? `Model ${rankOf(row)}: training loss ${of("loss_ratio")}, ${of("records_left_out")} left out;` : "The model in use:";
     $("readout").textContent = `${trained} gap ${of("selection_gap")} on the selection split; on the holdout ` +
       `gap ${of("holdout_gap")}, ${measure} ${of("holdout_performance")}, change ${of("change")}, verdict ${of("verdict")}, flips ${of("flips")}.`;
     $("readout").hidden = false;
