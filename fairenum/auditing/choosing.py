@@ -19,12 +19,15 @@ from fairenum.document.choice import (
     ROUNDING_DIGITS,
     GapChange,
     Incomparable,
+    LooserLimits,
     Optimism,
     Selection,
     ShownEvidence,
+    in_steps,
     reason_for,
 )
 from fairenum.document.consequences import rates_by_group
+from fairenum.document.guards import Guard
 from fairenum.document.models import AuditedModel, ComparedPair, Incumbent, OwnVerdict
 from fairenum.document.scores import ColumnScores
 from fairenum.document.table_facts import SensitiveColumn
@@ -58,6 +61,7 @@ from fairenum.svm.problem import FloatArray
 
 CLAIM = 0.8  # share of the error of false verdicts "fairer" for the claim, the gap that the choice is to reduce
 PERFORMANCE, RATE = Subject("performance"), Subject("selection_rate")
+MOST_TRIED = 20  # wider tolerances that are looked at
 RATE_GUARDS = ("selection_rate", "group_selection_rates", "worst_group_selection_rate")
 
 
@@ -304,8 +308,13 @@ def choose(
         measured(some, candidates.sensitive, "selection", column, tolerances.metric)
         for some in (candidates.models, [candidates.reference])
     )
-    chances = _chances(candidates, tolerances, confidence)
-    standing = _standing(candidates, found, reference, tolerances, chances)
+
+    def rule(limits: Tolerances) -> CandidateScores:
+        chances = _chances(candidates, limits, confidence)
+        return _standing(candidates, found, reference, limits, chances)
+
+    standing = rule(tolerances)
+    chances = standing.chance
     within = _ranks(np.flatnonzero(standing.candidates(tolerances)))
     place = chosen_place(standing, column, tolerances) if rank is None else rank - 1
     chosen = None if place is None else place + 1
@@ -314,17 +323,45 @@ def choose(
         len(candidates.models) + (candidates.incumbent is not None),
         {*within} - {candidates.reference.rank},
     )
+    reason = "asked_for" if rank is not None else reason_for(outcome, column, models, others)
+    is_empty = reason == "no_other_candidate" and not within and candidates.incumbent is not None
     return Selection(
         rank=chosen,
         outcome=outcome,
-        reason="asked_for" if rank is not None else reason_for(outcome, column, models, others),
+        reason=reason,
         column=column,
         tolerances=tolerances,
         candidates=within,
         pareto_front=_ranks(standing.pareto_front()),
         chance=None if chances is None or chosen is None or outcome != "selected" else float(chances[chosen - 1]),
         incomparable=() if rank is not None or others else incomparable(standing, found, reference, tolerances),
+        looser=_looser_limits(standing, rule, tolerances) if is_empty else None,
     )
+
+
+def _looser_limits(
+    standing: CandidateScores, rule: Callable[[Tolerances], CandidateScores], tolerances: Tolerances
+) -> LooserLimits | None:
+    """Return the limits nearest to the tolerances under which the rule selects a model; None if there are none.
+
+    It is applied with wider tolerances of performance (the least first), without guardrails, and with both.
+    """
+    short = np.nan_to_num(standing.target.performance - standing.performance) if standing.target else np.empty(0)
+    beyond = {in_steps(float(one)) for one in short if one > tolerances.max_performance_drop}
+    drops = [None, *sorted(beyond)[:MOST_TRIED]]
+    tried = [LooserLimits(drop, is_free) for is_free in (False, True) for drop in drops if is_free or drop is not None]
+    for limits in sorted(tried, key=lambda one: (one.is_unguarded and one.max_performance_drop is not None)):
+        if _is_enough(limits, rule, tolerances):
+            return limits
+    return None
+
+
+def _is_enough(limits: LooserLimits, rule: Callable[[Tolerances], CandidateScores], tolerances: Tolerances) -> bool:
+    """Tell whether the rule selects a model under looser limits."""
+    drop = tolerances.max_performance_drop if limits.max_performance_drop is None else limits.max_performance_drop
+    guards = () if limits.is_unguarded else tolerances.guards
+    wider = replace(tolerances, max_performance_drop=drop, guards=guards)
+    return int(rule(wider).fairest(wider)) >= 0
 
 
 def unless_alike(selection: Selection, candidates: Candidates, *, always_search: bool) -> Selection:
@@ -458,24 +495,35 @@ def rate_difference(
     """Return the selection rates that make all models incomparable with the reference, given that none is a candidate.
 
     They are incomparable if all of them break a guardrail on the change of `selection_rate`, or if one that breaks it
-    would be a candidate without guardrails on selection rates. Models that decide all rows alike do not count.
+    would be a candidate without guardrails on selection rates. Models that decide all rows alike do not count, and if
+    all do, none is comparable.
     """
     guards = [guard for guard in tolerances.guardrails if guard.quantity == RATE.measure and guard.is_relative]
     beyond = models.excess(guards, reference).max(axis=0, initial=0.0)
-    is_far, is_other = np.round(beyond, ROUNDING_DIGITS) > 0.0, ~models.is_constant
+    is_far, is_other = np.round(beyond, ROUNDING_DIGITS) > 0.0, np.ones(len(beyond), np.bool_)
     if standing.target is None:
         is_other[0] = False  # model 1, the reference
-    if not (is_far & is_other).any():
+    if reference.is_constant[0] or not is_other.any():
+        return None
+    is_alike = bool(models.is_constant[is_other].all())
+    is_other &= is_alike | ~models.is_constant
+    if not is_alike and not (is_far & is_other).any():
         return None
     kept = [guard for guard in tolerances.guardrails if not (guard.is_relative and guard.quantity in RATE_GUARDS)]
     excess = models.excess(kept, reference).max(axis=0, initial=0.0)
     is_suitable = replace(standing, excess=excess).candidates(tolerances) & is_far & is_other
-    if not is_suitable.any() and not is_far[is_other].all():
+    if not is_alike and not is_suitable.any() and not is_far[is_other].all():
         return None
-    place = int(np.where(is_far & is_other, beyond, np.inf).argmin())
-    rate, closest = float(reference.values[RATE][0]), float(models.values[RATE][place])
-    limit = round(abs(closest - rate) - float(beyond[place]), ROUNDING_DIGITS)
-    return Incomparable("selection_rate", rate, closest, limit)
+    rate, rates = float(reference.values[RATE][0]), models.values[RATE]
+    place = int(np.where(is_other & (is_far | is_alike), np.abs(rates - rate), np.inf).argmin())
+    closest = float(rates[place])
+    return Incomparable("selection_rate", rate, closest, _allowed(guards, is_more=closest > rate))
+
+
+def _allowed(guards: Sequence[Guard], *, is_more: bool) -> float:
+    """Return by how much guardrails allow a model to select more, or fewer, than the reference."""
+    ends = [guard.high if is_more else guard.low for guard in guards]
+    return min((abs(end) for end in ends if end is not None), default=1.0)
 
 
 def target_of(reference: Measured) -> IncumbentTarget:

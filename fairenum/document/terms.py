@@ -101,6 +101,8 @@ AnswerReason = Literal[
     "guardrail_not_shown",
     "no_holdout",
     "less_fair",
+    "same_gap",
+    "hardly_fairer",
     "performance_lost",
     "guardrail_broken",
     "nothing_fairer",

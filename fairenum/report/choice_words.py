@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import LIKELY, GuardCheck, Incomparable
+from fairenum.document.choice import LIKELY, GuardCheck
 from fairenum.document.consequences import claim_of, is_nothing_comparable, other_model, strip_of, whole_of
 from fairenum.document.models import AuditedModel
-from fairenum.document.split_power import spelled_sizes, stronger_split
+from fairenum.document.split_power import SECOND_SPLIT, helpful_split, spelled_sizes
 from fairenum.document.terms import Reason, Verdict
 from fairenum.document.words import (
     IN_USE,
@@ -33,10 +33,6 @@ TILTED = "It leaves nothing out; it was found by putting a price on the differen
 PROPOSED = (
     "Proposed: the holdout shows that the gap{groups} is smaller and that no more {measure} is lost than {drop}; "
     "{guards}."
-)
-OTHER_LIMITS = (
-    "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
-    "through; a new audit searches under them."
 )
 BY_FEATURES = "`--features additive`, as linear models rarely match a model in use that is not linear"
 BY_SCORE = f"`--around incumbent`, whose models correct the score of {IN_USE}"
@@ -255,41 +251,38 @@ def next_step(document: AuditDocument) -> Iterator[str]:
     elif selection.answer is None:
         yield "Next: `fairenum select RUN` says whether the model may be proposed."
     elif document.is_exploratory:
-        yield "Next: a new audit in three parts; its holdout can confirm a choice."
-    elif selection.answer == "not proposed":
-        yield "Next: a new audit under other limits (`--max-performance-drop`, `--guard`) looks for models within them."
-    elif selection.answer == "candidate":
-        stronger = stronger_split(document)
-        more = f"a new audit with `--split {spelled_sizes(stronger.sizes)}` has" if stronger else "a later period has"
-        yield f"Next: more rows in the holdout would tell, as {more}."
+        if document.dataset.origin.how == "random":
+            yield "Next: a new audit with `--split auto`; its holdout can confirm a choice."
+    elif stronger := helpful_split(document):
+        yield (
+            f"Next: a new audit with `--split {spelled_sizes(stronger.sizes)}` has "
+            f"{counted(stronger.holdout, 'row')} to confirm a choice. {SECOND_SPLIT}."
+        )
 
 
 def _towards_candidates(document: AuditDocument) -> Iterator[str]:
     """Yield sentences on what would bring models within the limits, or near enough to the model in use."""
-    apart = {one.measure: one for one in document.selection.incomparable}
-    if "selection_rate" in apart and document.deciding_rule != "like-incumbent":
+    apart, looser = {one.measure for one in document.selection.incomparable}, document.selection.looser
+    is_elsewhere = "selection_rate" in apart and document.deciding_rule != "like-incumbent"
+    if is_elsewhere:
         yield EQUAL_RATES
-    elif "performance" not in apart:
-        yield OTHER_LIMITS
-    if found := apart.get("performance"):
-        yield from _towards_performance(document, found)
-
-
-def _towards_performance(document: AuditDocument, found: Incomparable) -> Iterator[str]:
-    """Yield sentences with options by which models may reach the performance of the model in use."""
-    options, incumbent = document.config.options, document.incumbent
-    untried = {
-        BY_FEATURES: options.get("features") != "additive" and document.config.svm.kernel == "linear",
-        BY_SCORE: options.get("around") != "incumbent" and incumbent is not None and incumbent.has_score,
-    }
-    ways = [way for way, is_open in untried.items() if is_open]
+    ways = [*_ways_to_perform(document)] if "performance" in apart else []
     if ways:
         yield f"Next: a new audit with {', or with '.join(ways)}."
-    if found.wider_limit > found.limit:
+    if looser and not is_elsewhere:
         yield (
-            f"{'Or' if ways else 'Next'}: `fairenum select RUN --max-performance-drop {found.wider_limit:g}` allows "
-            "for the model that comes closest, and a new audit with this option searches under it."
+            f"{'Or' if ways else 'Next'}: `fairenum select RUN {looser.options}` lets a model through, and a new audit "
+            "with these options searches under them."
         )
+
+
+def _ways_to_perform(document: AuditDocument) -> Iterator[str]:
+    """Yield options by which models may reach the performance of the model in use."""
+    options, incumbent = document.config.options, document.incumbent
+    if options.get("features") != "additive" and document.config.svm.kernel == "linear":
+        yield BY_FEATURES
+    if options.get("around") != "incumbent" and incumbent is not None and incumbent.has_score:
+        yield BY_SCORE
 
 
 def proposal_heading(document: AuditDocument) -> str:

@@ -78,6 +78,8 @@ WHY: Mapping[AnswerReason, str] = {
     "guardrail_not_shown": "the holdout does not show that it keeps {doubtful}",
     "no_holdout": "{unseen}",
     "less_fair": "the holdout shows it to be less fair than {reference}",
+    "same_gap": "the holdout shows its gap to be the same within {margin} points",
+    "hardly_fairer": "the holdout shows it to be fairer by less than {margin} points, which counts as the same",
     "performance_lost": "it loses {lost} of {measure}, and {drop} is allowed",
     "guardrail_broken": "it breaks {broken}",
 }
@@ -118,6 +120,7 @@ def _why(document: AuditDocument, reason: AnswerReason) -> str:
         reference=reference_title(document),
         doubtful=guards_named(document, is_shown=False),
         broken=guards_named(document, is_shown=True),
+        margin=f"{100 * document.config.same_within:g}",
         unseen=OPENED_SHORT if is_seen else NO_HOLDOUT,
     )
 
