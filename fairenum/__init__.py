@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from fairenum.solvers.registry import list_solvers
     from fairenum.svm.problem import Kernel, SvmProblem
     from fairenum.tables import Dataset, Groups, load_dataset
+    from fairenum.tables.cut_points import CutPoints
 
 _HOMES = {
     "AuditConfig": "document.audit_config",
     "AuditResult": "api",
     "CompareConfig": "document.comparison_document",
     "ComparisonResult": "api",
+    "CutPoints": "tables.cut_points",
     "Dataset": "tables",
     "EncodedRows": "enumeration.division",
     "EnumSVC": "estimator",
@@ -63,6 +65,7 @@ __all__ = [
     "AuditResult",
     "CompareConfig",
     "ComparisonResult",
+    "CutPoints",
     "Dataset",
     "EncodedRows",
     "EnumSVC",

@@ -117,10 +117,18 @@ def _weights(weights: FloatArray, division: Division, training: Training) -> tup
     """Return the largest differences between the given feature weights and those of model 1, largest first."""
     first = model_of(training.problem, training.best, 1, training.best.certificate.objective).plane
     features = division.encoding.described()
-    columns = [(one.name, level) for one in features for level in (one.columns or (None,))]
+    columns = [
+        (one.name, level, one.kind == "numeric" and level is not None) for one in features for level in one.columns
+    ]
     order = np.argsort(-np.abs(weights - first), kind="stable")[:MOST_WEIGHTS]
     return tuple(
-        WeightChange(columns[place][0], columns[place][1], float(first[place]), float(weights[place]))
+        WeightChange(
+            columns[place][0],
+            columns[place][1],
+            float(first[place]),
+            float(weights[place]),
+            is_condition=columns[place][2],
+        )
         for place in order
         if abs(weights[place] - first[place]) > SAME
     )

@@ -11,7 +11,7 @@ from fairenum.auditing.listing import watched_rows
 from fairenum.auditing.model_training import Training
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import ROUNDING_DIGITS
-from fairenum.document.training import NEAR_OPTIMAL, Decide, SvmSettings
+from fairenum.document.training import REACH, Decide, SvmSettings
 from fairenum.enumeration.division import Division, EncodedRows, operating_point
 from fairenum.enumeration.model import model_of
 from fairenum.metrics.guardrails import Subject
@@ -41,14 +41,14 @@ def with_slack(
 ) -> AuditConfig:
     """Return the options with an `eps` of "auto" resolved, given all other options as resolved.
 
-    It is `NEAR_OPTIMAL`, measured from the loss of model 1. Where the model in use is weaker than model 1 by more than
+    It is `REACH`, measured from the loss of model 1. Where the model in use is weaker than model 1 by more than
     the performance that a fairer model may lose, it is measured from the loss at which model 1 would make as many
-    mistakes as the model in use, if each of them cost the same: `NEAR_OPTIMAL` above ``mistakes in use / mistakes of
+    mistakes as the model in use, if each of them cost the same: `REACH` above ``mistakes in use / mistakes of
     model 1`` times the least loss. What then limits a fairer model is its performance against the model in use.
     """
     if config.eps != "auto":
         return config
-    config = config.but(eps=NEAR_OPTIMAL)
+    config = config.but(eps=REACH)
     if incumbent is None or config.against != "incumbent":
         return config
     point = replace(operating_point(Decide.of(config.decide), division.train), weights=division.selection.weights)
@@ -68,7 +68,7 @@ def widened_eps(best: float, used: float, drop: float) -> float:
     good. An undefined performance widens nothing.
     """
     if not round(best - used - drop, ROUNDING_DIGITS) > 0.0:
-        return NEAR_OPTIMAL
+        return REACH
     if best >= 1.0:
         return 1.0
-    return min(1.0, round((1.0 + NEAR_OPTIMAL) * (1.0 - used) / (1.0 - best) - 1.0, FINENESS))
+    return min(1.0, round((1.0 + REACH) * (1.0 - used) / (1.0 - best) - 1.0, FINENESS))

@@ -414,14 +414,11 @@ def _standing(
         is_in_use=candidates.incumbent is not None,
         chance=chances,
     )
-    if chances is None:
-        return standing
-    is_fitted = [one.origin == "guided" for one in models]
-    return _by_all_rows(replace(standing, is_fitted=np.array(is_fitted)), models, reference)
+    return standing if chances is None else _expected(standing, models, reference)
 
 
-def _by_all_rows(standing: CandidateScores, models: Sequence[AuditedModel], reference: Measured) -> CandidateScores:
-    """Return the scores in which cross-fitted models have the changes of gap and performance on all rows at hand."""
+def _expected(standing: CandidateScores, models: Sequence[AuditedModel], reference: Measured) -> CandidateScores:
+    """Return the scores with gap and performance as expected on new rows, where the selection split alone misleads."""
     gap, performance, target = standing.gap.copy(), standing.performance.copy(), target_of(reference)
     for place, model in enumerate(models):
         prospect = model.prospect

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairenum.auditing.listing import Listing, opened
-from fairenum.auditing.model_training import Fold, Training, folds_of
+from fairenum.auditing.model_training import Fold, Training, folds
 from fairenum.document.audit_config import AuditConfig
 from fairenum.enumeration.division import Division, EncodedRows, encode, pose
 from fairenum.enumeration.model import Model, PlaneTilt, model_of
@@ -40,18 +40,17 @@ def with_cross_fitting(
     if len(places) < 2 or work > WORK:
         return listing
     members = division.dataset.members
-    folds = folds_of(
-        division.train, config.seed, None if members is None else members[division.split.train], PARTS_OF_TRAINING
-    )
+    owners = None if members is None else members[division.split.train]
+    parts = folds(division.train.y, config.seed, owners, PARTS_OF_TRAINING)
     values = np.full((len(listing.models), len(division.train)), np.nan)
     models = [listing.models[place] for place in places]
     try:
-        for done, fold in enumerate(folds):
-            progress("cross", done, len(folds))
+        for done, fold in enumerate(parts):
+            progress("cross", done, len(parts))
             values[np.ix_(places, fold[1])] = list(_decided(models, fold, division, training, listing, config))
     except FairenumError:  # a part that cannot be learned from: the selection split has to do
         return listing
-    is_whole = len(folds) > 1 and not np.isnan(values[places]).any()
+    is_whole = len(parts) > 1 and not np.isnan(values[places]).any()
     return replace(listing, crossed=values) if is_whole else listing
 
 
@@ -84,5 +83,7 @@ def _decided(
 def _encoded(fold: Fold, division: Division, config: AuditConfig) -> tuple[EncodedRows, EncodedRows]:
     """Return the training rows of a fold and its held-out rows, encoded as the training rows alone say."""
     rows: list[IntArray] = [division.split.train[part] for part in fold]
-    _, (ours, others) = encode(division.dataset, rows, division.primary, standardise=config.standardise)
+    _, (ours, others) = encode(
+        division.dataset, rows, division.primary, standardise=config.standardise, features=division.features
+    )
     return ours, others

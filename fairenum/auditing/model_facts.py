@@ -18,6 +18,7 @@ from fairenum.auditing.model_training import Training
 from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import Requested
+from fairenum.document.feature_facts import FeatureEncoding
 from fairenum.document.guards import kept_guards
 from fairenum.document.metric_registry import ComparedRate
 from fairenum.document.models import (
@@ -237,7 +238,15 @@ def resolved(config: AuditConfig, division: Division, training: Training) -> Aud
         performance=replace(config, svm=training.svm).tolerances.performance,
         decide=str(resolved_rule(config, training.svm, division.train)),
         guards=kept_guards(config.guards),
+        features=division.features,
     )
+
+
+def feature_encoding(division: Division) -> FeatureEncoding | None:
+    """Return how numbers are encoded, and why; None if they are encoded as they are and nothing else was tried."""
+    if division.features == "linear" and division.comparison is None:
+        return None
+    return FeatureEncoding(division.features, int(division.encoding.added.sum()), division.comparison)
 
 
 def requested(asked: AuditConfig) -> Requested:
@@ -253,6 +262,7 @@ def requested(asked: AuditConfig) -> Requested:
         eps=asked.eps,
         class_weight=svm.class_weight,
         sizes=asked.sizes,
+        features=asked.features,
     )
 
 

@@ -32,8 +32,8 @@ from fairenum.runtime.hints import quoted
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.isolation import solver_run
 from fairenum.solvers.registry import open_workspace
-from fairenum.svm.problem import IntArray, Kernel, Solution, SvmProblem
-from fairenum.svm.sparse_or_dense import squares
+from fairenum.svm.problem import FloatArray, IntArray, Kernel, Solution, SvmProblem
+from fairenum.svm.sparse_or_dense import Matrix, squares
 from fairenum.tables import Dataset, load_dataset
 from fairenum.tables.naming import Names, listed
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from sklearn.svm import SVC
 
 Fold = tuple[IntArray, IntArray]
+EncodeFold = Callable[[Fold], tuple[Matrix, Matrix]]
 
 # Enough for any table on which the cost matters; further iterations of libsvm would not change the accuracy of a fold.
 MOST_ITERATIONS = 20_000
@@ -108,42 +109,50 @@ def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
 
 
 def tune(
-    train: EncodedRows, config: AuditConfig, progress: Progress, members: IntArray | None = None
+    train: EncodedRows,
+    config: AuditConfig,
+    progress: Progress,
+    members: IntArray | None = None,
+    encode_fold: EncodeFold | None = None,
 ) -> tuple[SvmSettings, Tuning | None]:
     """Return the SVM settings with gamma and C as numbers, and the cross-validated accuracy of each C tried.
 
     There are no accuracies (None) if C was given. With class weights, accuracy means balanced accuracy, as plain
     accuracy would undo the weights. `members` are codes of persons or firms: all rows of one member are in one fold, as
-    a model trained on some of them would recognise the others.
+    a model trained on some of them would recognise the others. `encode_fold`, if the encoding depends on the labels,
+    encodes the rows of a fold anew, by what its rows to learn from show.
     """
     svm = replace(config.svm, gamma=kernel_for(config.svm, train.X, train.weights).gamma)
     if svm.C != "auto":
         return svm, None
-    folds = folds_of(train, config.seed, members)
-    if len(folds) < 2:
+    found = folds(train.y, config.seed, members)
+    if len(found) < 2:
         rows = "training rows" if members is None else f"training rows, of different {spelled('group_column')},"
         raise ConfigError(f"C='auto' needs at least two {rows} of each label; give C as a number")
-    accuracy = _accuracy_by_cost(train, svm, folds, progress)
-    tuning = Tuning(len(folds), tuple(TriedCost(cost, share) for cost, share in accuracy.items()))
+    accuracy = _accuracy_by_cost(train, svm, found, progress, encode_fold)
+    tuning = Tuning(len(found), tuple(TriedCost(cost, share) for cost, share in accuracy.items()))
     return replace(svm, C=best_cost(accuracy)), tuning
 
 
-def folds_of(train: EncodedRows, seed: int, members: IntArray | None, most: int = FOLDS) -> list[Fold]:
-    """Return stratified cross-validation folds, each a pair of rows to learn from and rows to test on."""
+def folds(y: FloatArray, seed: int, members: IntArray | None, most: int = FOLDS) -> list[Fold]:
+    """Return stratified cross-validation folds, each a pair of rows to learn from and rows to test on.
+
+    All rows of one member are in one fold. There are fewer than two folds if the labels `y` do not allow two.
+    """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-    owners = np.arange(len(train)) if members is None else members
-    most = min(most, *(len(np.unique(owners[train.y == sign])) for sign in (1.0, -1.0)))
+    owners = np.arange(len(y)) if members is None else members
+    most = min(most, *(len(np.unique(owners[y == sign])) for sign in (1.0, -1.0)))
     if most < 2:
         return []
     kind = StratifiedKFold if members is None else StratifiedGroupKFold
-    folds = kind(most, shuffle=True, random_state=seed).split(train.X, train.y, members)
+    found = kind(most, shuffle=True, random_state=seed).split(y, y, members)
     # large members may leave a fold without rows, or without a label to learn
-    return [(learnt, tried) for learnt, tried in folds if tried.size and np.ptp(train.y[learnt]) > 0.0]
+    return [(learnt, tried) for learnt, tried in found if tried.size and np.ptp(y[learnt]) > 0.0]
 
 
 def _accuracy_by_cost(
-    train: EncodedRows, svm: SvmSettings, folds: list[Fold], progress: Progress
+    train: EncodedRows, svm: SvmSettings, found: list[Fold], progress: Progress, encode_fold: EncodeFold | None
 ) -> dict[float, float]:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics import accuracy_score, balanced_accuracy_score
@@ -154,23 +163,30 @@ def _accuracy_by_cost(
     weights = by_label(svm.class_weight)
     measure = accuracy_score if weights is None else balanced_accuracy_score
     kernel = {"kernel": svm.kernel, "gamma": svm.gamma, "degree": svm.degree, "coef0": svm.coef0}
+    parts = [_parts(train, fold, encode_fold) for fold in found]
     accuracy: dict[float, float] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for done, cost in enumerate(GRID):
             progress("tune", done, len(GRID))
             svc = SVC(C=cost, class_weight=weights, max_iter=MOST_ITERATIONS, **kernel)
-            shares = [_fold_share(svc, train, measure, *fold) for fold in folds]
+            shares = [_fold_share(svc, measure, *pair) for pair in parts]
             accuracy[cost] = float(np.mean(shares))
     progress("tune", len(GRID), len(GRID))
     return accuracy
 
 
-def _fold_share(
-    svc: SVC, train: EncodedRows, measure: Callable[..., float], learnt: IntArray, tried: IntArray
-) -> float:
-    """Train on the rows `learnt`, and return the accuracy on the rows `tried`; rows keep their audit weights."""
-    ours, others = train.take(learnt), train.take(tried)
+def _parts(train: EncodedRows, fold: Fold, encode_fold: EncodeFold | None) -> tuple[EncodedRows, EncodedRows]:
+    """Return the rows of a fold to learn from and to test on; rows keep their audit weights."""
+    ours, others = (train.take(rows) for rows in fold)
+    if encode_fold is None:
+        return ours, others
+    X, tested = encode_fold(fold)
+    return replace(ours, X=X), replace(others, X=tested)
+
+
+def _fold_share(svc: SVC, measure: Callable[..., float], ours: EncodedRows, others: EncodedRows) -> float:
+    """Train on our rows, and return the accuracy on the others."""
     decided = svc.fit(ours.X, ours.y, sample_weight=ours.weights).predict(others.X)
     return float(measure(others.y, decided, sample_weight=others.weights))
 

@@ -108,6 +108,7 @@ def conclude(
         is_exploratory=division.is_exploratory,
         dataset=prepared.table,
         tuning=prepared.tuning,
+        features=model_facts.feature_encoding(division),
         class_weights=training.class_weights,
         enumeration=model_facts.enumeration(state.listing),
         guided=guided,

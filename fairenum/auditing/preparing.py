@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,24 +12,27 @@ import numpy as np
 
 from fairenum.auditing import model_facts
 from fairenum.auditing.auto_options import with_slack
+from fairenum.auditing.feature_choice import chosen_features
 from fairenum.auditing.incumbent_rows import IncumbentDecisions, decided_incumbent, with_incumbent
-from fairenum.auditing.model_training import Training, load, trained, tune
+from fairenum.auditing.model_training import Fold, Training, load, trained, tune
 from fairenum.auditing.schedule import Schedule, expected
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import ROUNDING_DIGITS
+from fairenum.document.feature_facts import EncodingComparison
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
 from fairenum.document.split_power import confirmable_words
 from fairenum.document.table_facts import TableFacts
-from fairenum.document.terms import AUTO
+from fairenum.document.terms import AUTO, Features
 from fairenum.document.training import NEAR_OPTIMAL, Tuning
-from fairenum.enumeration.division import PARTS, Division, divide
+from fairenum.enumeration.division import PARTS, Division, encode_split
 from fairenum.enumeration.model import model_of
-from fairenum.errors import ResultError
+from fairenum.errors import ResultError, TableTooLarge
 from fairenum.runtime.budget import Expects, Notes, Progress, silent
 from fairenum.runtime.parallel import one_thread
 from fairenum.svm.problem import FloatArray
-from fairenum.tables import Dataset
+from fairenum.svm.sparse_or_dense import Matrix
+from fairenum.tables import Dataset, Encoding, split
 from fairenum.tables.groups import comparable
 from fairenum.tables.naming import Names
 from fairenum.tables.splitting import default_sizes
@@ -45,8 +49,11 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
     """
     fewest = None if config.small_groups == "keep" else config.min_group_size
     sizes = default_sizes(dataset, config.svm.kernel) if config.sizes == AUTO else config.sizes
-    division = divide(
-        dataset, sizes, config.seed, primary=config.primary, standardise=config.standardise, fewest=fewest
+    parts = split(dataset, sizes, config.seed)
+    division = _encoded(
+        config,
+        partial(encode_split, dataset, parts, primary=config.primary, standardise=config.standardise, fewest=fewest),
+        *chosen_features(dataset, parts.train, config),
     )
     asked_for = {one.column for one in dataset.sensitive}
     if division.primary:
@@ -59,6 +66,21 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
         for rows in (division.train, division.selection, division.holdout)
     )
     return replace(division, columns=columns, train=train, selection=selection, holdout=holdout)
+
+
+def _encoded(
+    config: AuditConfig,
+    encode: Callable[..., Division],
+    features: Features,
+    comparison: EncodingComparison | None,
+) -> Division:
+    """Return the division with the chosen encoding; the linear one if the audit chose an additive one too large."""
+    try:
+        return replace(encode(features=features), comparison=comparison)
+    except TableTooLarge:
+        if comparison is None or features == config.features:
+            raise
+    return replace(encode(features="linear"), comparison=comparison.but(is_too_large=True))
 
 
 FEW = 0.05  # largest share of the selection split with the rarer decision of a model that neglects a label
@@ -81,9 +103,18 @@ def train_svm(division: Division, config: AuditConfig, progress: Progress) -> tu
 
 
 def _tuned(division: Division, config: AuditConfig, progress: Progress) -> tuple[Training, Tuning | None]:
-    members = division.dataset.members
-    svm, tuning = tune(division.train, config, progress, None if members is None else members[division.split.train])
+    members, rows = division.dataset.members, division.split.train
+    of_rows = None if members is None else members[rows]
+    encode_fold = partial(_fold_encoded, division, config) if division.features == "additive" else None
+    svm, tuning = tune(division.train, config, progress, of_rows, encode_fold)
     return trained(division, svm, config), tuning
+
+
+def _fold_encoded(division: Division, config: AuditConfig, fold: Fold) -> tuple[Matrix, Matrix]:
+    """Return the rows of a fold of the training rows, encoded by what its rows to learn from show."""
+    dataset, (learnt, tried) = division.dataset, (division.split.train[part] for part in fold)
+    encoding = Encoding.fit(dataset, learnt, standardise=config.standardise, features=division.features)
+    return encoding.transform(dataset, learnt), encoding.transform(dataset, tried)
 
 
 def _selection_rate(training: Training, division: Division) -> float:
@@ -172,9 +203,14 @@ def _loaded(
 @one_thread()
 def retrained(saved: AuditDocument, dataset: Dataset) -> tuple[Division, Training]:
     """Return the table of a saved run, split as in that run, and its SVM trained again."""
-    config = saved.config.but(guards=("none",))
+    config = saved.config.but(guards=("none",), features=_features(saved))
     division = divided(dataset, config)
     return division, train_svm(division, config, silent)[0]
+
+
+def _features(saved: AuditDocument) -> Features:
+    """Return how a saved run encoded numbers; a run that does not say was made before there was a choice."""
+    return "linear" if saved.config.features == AUTO else saved.config.features
 
 
 def config_of(saved: AuditDocument) -> AuditConfig:
@@ -184,7 +220,7 @@ def config_of(saved: AuditDocument) -> AuditConfig:
     """
     # a run that names no guardrail was made before there were any; an eps of "auto" is resolved again to the same
     eps = "auto" if saved.requested.eps == "auto" else saved.config.eps
-    config = saved.config.but(guards=saved.config.guards or ("none",), eps=eps)
+    config = saved.config.but(guards=saved.config.guards or ("none",), eps=eps, features=_features(saved))
     if saved.incumbent is None:  # the card of a bundled table may have come to name one since
         return config.but(reading=config.reading.without_incumbent())
     if saved.incumbent.source == "model" and config.reading.incumbent_model is None:

@@ -33,6 +33,11 @@ from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.tables.groups import Groups
 
 NORMAL = NormalDist()
+FLATTERY = (
+    1.0,
+    0.5,
+)  # standard errors by which gap and performance of models of the guided search get worse on new rows
+FARTHEST, TINY = 3.0, 1e-9  # standard errors between training rows and selection split, beyond which they disagree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,17 +107,61 @@ def prospects(scored_set: ScoredSet, config: AuditConfig) -> list[Prospect | Non
     pairs = fixed_pairs(selection.decisions, 0, config.metric, config.control)
     holdout = len(division.rows["holdout"])
     found = dict(enumerate(_prospects(selection, pairs, config, holdout)))
+    for place, origin in enumerate(scored_set.origins):
+        if origin == "guided":
+            found[place] = _deflated(found[place])
     crossed = scored_set.crossed
     if crossed is not None:
         places = np.flatnonzero(~np.isnan(crossed[:, 0]) | (np.arange(models) == 0))
         more = RowsAtHand.with_training(scored_set, crossed, places)
-        found |= dict(zip(places.tolist(), _prospects(more, pairs, config, holdout, is_crossed=True), strict=True))
-    return [None if place == 0 else found[place] for place, rank in enumerate(scored_set.ranks) if rank]
+        share = len(selection) / len(more)
+        for place, one in zip(places.tolist(), _prospects(more, pairs, config, holdout), strict=True):
+            if _agree(one, found[place], share):
+                found[place] = one.but(is_crossed=True)
+    kept = (found[place] for place in range(models))
+    prospect = [
+        one if one.is_crossed or origin == "guided" else one.but(whole_gap_change=None, performance_change=None)
+        for one, origin in zip(kept, scored_set.origins, strict=True)
+    ]
+    return [None if place == 0 else prospect[place] for place, rank in enumerate(scored_set.ranks) if rank]
 
 
-def _prospects(
-    rows: RowsAtHand, pairs: FixedPairs | None, config: AuditConfig, holdout: int, *, is_crossed: bool = False
-) -> list[Prospect]:
+def _deflated(one: Prospect) -> Prospect:
+    """Return the prospect of a model that was fitted to the rows at hand, whose changes are smaller on new rows."""
+    if one.gap_change is None or one.whole_gap_change is None or one.performance_change is None:
+        return one
+    gap, performs = FLATTERY[0] * (one.gap_error or 0.0), FLATTERY[1] * (one.performance_error or 0.0)
+    return one.but(
+        gap_change=one.gap_change + gap,
+        whole_gap_change=one.whole_gap_change + gap,
+        performance_change=one.performance_change - performs,
+    )
+
+
+def _agree(pooled: Prospect, selection: Prospect, share: float) -> bool:
+    """Tell whether training rows and selection split, a `share` of the pooled rows, agree on a model up to chance.
+
+    On tables of few distinct rows planes jump as the price rises, and not at the same price on other rows.
+    """
+    pairs = (
+        (pooled.gap_change, selection.gap_change, pooled.gap_error, selection.gap_error),
+        (
+            pooled.performance_change,
+            selection.performance_change,
+            pooled.performance_error,
+            selection.performance_error,
+        ),
+    )
+    for both, own, error, own_error in pairs:
+        if both is None or own is None or error is None or own_error is None:
+            return False
+        apart = (both - own) / (1.0 - share)  # between the training rows alone and the selection split
+        if abs(apart) > FARTHEST * np.hypot(error / np.sqrt(1.0 - share), own_error) + TINY:
+            return False
+    return True
+
+
+def _prospects(rows: RowsAtHand, pairs: FixedPairs | None, config: AuditConfig, holdout: int) -> list[Prospect]:
     """Return the prospect of each model by the rows at hand."""
     measure, ratio = config.tolerances.measure, holdout / len(rows)
     change, error = _pair_changes(rows.decisions, pairs)
@@ -127,9 +176,8 @@ def _prospects(
             performance_error=plain(performance_error[place]),
             guards=float(guards[place]),
             holdout=ratio,
-            whole_gap_change=plain(gaps[place] - gaps[0]) if is_crossed else None,
-            performance_change=plain(performances[place] - performances[0]) if is_crossed else None,
-            is_crossed=is_crossed,
+            whole_gap_change=plain(gaps[place] - gaps[0]),
+            performance_change=plain(performances[place] - performances[0]),
         )
         for place in range(len(performances))
     ]

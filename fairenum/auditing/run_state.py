@@ -84,8 +84,9 @@ def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str], cut: fl
     """Return the pipeline of a model, which takes rows of the table and predicts the texts of the label.
 
     `cut`, the decision threshold of the model, is subtracted from the bias. A linear model becomes scikit-learn's own
-    `LinearSVC`, which can be loaded without fairenum; other kernels become a `KernelClassifier`. The bias is raised by
-    the rounding limit, as scikit-learn gives a decision value of exactly 0 the first class, and an audit the second.
+    `LinearSVC`, which can be loaded without fairenum unless the encoding has cut points; other kernels become a
+    `KernelClassifier`. The bias is raised by the rounding limit, as scikit-learn gives a decision value of exactly 0
+    the first class, and an audit the second.
     """
     classifier = _linear(model) if model.problem.kernel.name == "linear" else _kernel(model)
     classifier.intercept_ = np.array([model.intercept - cut + ROUNDING])

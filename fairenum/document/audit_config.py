@@ -31,12 +31,14 @@ from fairenum.document.terms import (
     Against,
     Distinctness,
     Gap,
+    RequestedFeatures,
     RequestedPerformance,
     Search,
     SmallGroups,
     requested_performance,
 )
-from fairenum.document.training import NEAR_OPTIMAL, Decide, DecideText, SvmSettings, Tolerances
+from fairenum.document.training import REACH, Decide, DecideText, SvmSettings, Tolerances
+from fairenum.errors import ConfigError
 
 SHARES = (0.6, 0.2, 0.2)  # where sizes are not chosen for power
 
@@ -126,6 +128,13 @@ class AuditConfig(Options):
         panel=MODELS,
         help="Holdout rows, {range}, drawn at random for flip prices; auto: a few seconds' worth.",
     )
+    features: RequestedFeatures = choice(
+        AUTO,
+        (AUTO, "linear", "additive"),
+        panel=MODELS,
+        help="How models see a number: linear, additive (also whether it is above each of some cut points), or auto: "
+        "additive if that predicts better in cross-validation on the training rows.",
+    )
     always_search: bool = flag(
         False, panel=MODELS, help="Look for fairer models even if the model to compare with has no gap that is shown."
     )
@@ -136,7 +145,7 @@ class AuditConfig(Options):
         AUTO,
         words=(AUTO,),
         help=f"Largest relative rise of the loss on all training rows, left out or not, above that of model 1; auto: "
-        f"{NEAR_OPTIMAL:g}, and more where the model in use is weaker than model 1.",
+        f"{REACH:g}, and more where the model in use is weaker than model 1.",
     )
     performance: RequestedPerformance = like(
         Tolerances,
@@ -217,6 +226,14 @@ class AuditConfig(Options):
     )
     data_dates: str | None = line(None, metavar="TEXT", help="Period of the data, for a bias audit and a model card.")
 
+    def __post_init__(self) -> None:
+        Options.__post_init__(self)
+        if self.features == "additive" and self.svm.kernel != "linear":
+            raise ConfigError(
+                f"features='additive' (--features additive) is for linear models, not for kernel={self.svm.kernel!r} "
+                f"(--kernel {self.svm.kernel}), which bends by itself; leave one of the two out"
+            )
+
     @property
     def rate(self) -> float | None:
         """The share of the selection split that every model is to select; None if `decide` is not ``rate=SHARE``."""
@@ -234,5 +251,5 @@ class AuditConfig(Options):
         suited = "balanced_accuracy" if is_weighted else "accuracy"
         performance = suited if self.performance == AUTO else self.performance
         guards = stated_guards(self.guards)
-        eps = NEAR_OPTIMAL if self.eps == AUTO else self.eps
+        eps = REACH if self.eps == AUTO else self.eps
         return Tolerances(self.metric, eps, self.max_performance_drop, performance, guards)

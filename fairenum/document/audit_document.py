@@ -9,7 +9,7 @@ from fairenum.document.attack_document import Attack
 from fairenum.document.audit_config import SHARES, AuditConfig
 from fairenum.document.choice import Caution, Explanation, ReferenceCheck, Selection
 from fairenum.document.exploration_view import Explored
-from fairenum.document.feature_facts import Anatomy, Flips, Screening
+from fairenum.document.feature_facts import Anatomy, FeatureEncoding, Flips, Screening
 from fairenum.document.flip_facts import AmbiguityFacts, ParityRange
 from fairenum.document.header import Document, Spending
 from fairenum.document.incumbent_measures import IncumbentMeasures
@@ -27,9 +27,10 @@ from fairenum.document.models import (
 from fairenum.document.options import Sizes
 from fairenum.document.scores import GroupTable, ModelScore
 from fairenum.document.table_facts import TableFacts
-from fairenum.document.terms import RequestedPerformance
+from fairenum.document.terms import RequestedFeatures, RequestedPerformance
 from fairenum.document.training import (
     NEAR_OPTIMAL,
+    REACH,
     ClassWeight,
     ClassWeights,
     Decide,
@@ -53,6 +54,7 @@ class Requested(Value, frozen=True):
     patience: int | Literal["auto"] = 1000
     eps: float | Literal["auto"] = NEAR_OPTIMAL
     sizes: Sizes | Literal["auto"] = SHARES
+    features: RequestedFeatures = "linear"
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
@@ -129,6 +131,9 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         The time limit, and the stages that were cut; null if there was no limit and nothing was cut.
     options_file
         The name of the configuration file that options were taken from; null if there was none.
+    features
+        How numbers are encoded, and why; null if they are encoded as they are and nothing else was tried, and in older
+        runs.
     lapse
         The solver that failed, and the solver that took over; null if none failed.
     """
@@ -168,6 +173,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     options_file: str | None = None
     ambiguity: AmbiguityFacts | None = None
     lapse: SolverLapse | None = None
+    features: FeatureEncoding | None = None
 
     @property
     def name(self) -> str:
@@ -193,6 +199,11 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         rate = self.incumbent.scores.selection.selection_rate.value if self.incumbent else None
         is_mixed = self.is_against_incumbent and rate is not None and 0.0 < rate < 1.0
         return "like-incumbent" if is_mixed else "base-rate"
+
+    @property
+    def reach(self) -> float:
+        """The relative loss up to which fairer models are looked for, unless the run itself widened that."""
+        return REACH if self.requested.eps == "auto" else self.selection.tolerances.eps
 
     @property
     def near_optimal(self) -> float:

@@ -557,19 +557,19 @@ def _incumbent_rate(document: AuditDocument, _caution: Caution) -> str:
 
 
 def _is_slack_used(document: AuditDocument, _caution: Caution) -> bool:
-    return document.is_against_incumbent and document.selection.tolerances.eps > document.near_optimal
+    return document.is_against_incumbent and document.selection.tolerances.eps > document.reach
 
 
 @audited(
     "weak_incumbent",
     when=_is_slack_used,
-    remedy=lambda document, _: f"eps={document.near_optimal:g} (--eps {document.near_optimal:g}) keeps to that",
+    remedy=lambda document, _: f"eps={document.reach:g} (--eps {document.reach:g}) keeps to that",
 )
 def _weak_incumbent(document: AuditDocument, _caution: Caution) -> str:
     used, first = (document.member(rank).scores.selection.performance.value for rank in (0, 1))
     return (
         f"the training loss of models may rise by {allowed_loss(document)} instead of "
-        f"{100 * document.near_optimal:g} %, as the model in use performs worse than model 1 on the selection split: "
+        f"{100 * document.reach:g} %, as the model in use performs worse than model 1 on the selection split: "
         f"{performance_of(document)} {share(used)} against {share(first)}"
     )
 

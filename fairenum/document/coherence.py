@@ -209,6 +209,8 @@ def _anatomy(document: AuditDocument) -> Iterator[Fault]:
     for number, feature in enumerate(found.features):
         if feature.scale == 0.0:
             yield f"anatomy.features[{number}].scale", "a number is divided by it, so it is not 0"
+        if [*feature.cuts] != sorted({*feature.cuts}) or not 0 <= feature.origin <= len(feature.cuts):
+            yield f"anatomy.features[{number}].cuts", "they ascend, and the origin is the number of those below it"
     for name, items, length in (("weights", found.weights, width), ("effects", found.effects, len(found.features))):
         yield from ranked([one.rank for one in items], ranks, f"anatomy.{name}")
         for number, one in enumerate(items):

@@ -7,12 +7,14 @@ from itertools import accumulate
 from typing import Literal
 
 from fairenum.document.models import Cell
-from fairenum.document.terms import Direction
+from fairenum.document.terms import Direction, Features
 from fairenum.document.value import Value
+from fairenum.runtime.hints import plain_number
 
 # Decision values that differ by less are equal, and smaller ones are 0; solvers give about twelve correct digits.
 ROUNDING = 1e-10
 OTHER = "(other)"  # name of the encoded column that rare and unknown values share
+MISSING = "missing"  # of the encoded column that says whether a number is missing
 
 
 class EncodedFeature(Value, frozen=True):
@@ -28,6 +30,13 @@ class EncodedFeature(Value, frozen=True):
         Values of a categorical feature that have a 0/1 column each; null is the missing value.
     is_pooled
         Whether there is one more 0/1 column, the last, for all values that are not in levels.
+    cuts
+        Cut points of a numeric feature, ascending; each has a 0/1 column after that of the number.
+    origin
+        Number of cut points below the median. Their columns are 1 for numbers up to the cut point, those of the other
+        cut points for numbers above it.
+    has_missing
+        Whether a numeric feature has one more 0/1 column, the last, for missing numbers.
     """
 
     name: str
@@ -37,30 +46,93 @@ class EncodedFeature(Value, frozen=True):
     scale: float = 1.0
     levels: tuple[str | None, ...] = ()
     is_pooled: bool = False
+    cuts: tuple[float, ...] = ()
+    origin: int = 0
+    has_missing: bool = False
 
     @property
     def width(self) -> int:
         """The number of encoded columns of the feature."""
-        return 1 if self.kind == "numeric" else len(self.columns)
+        return len(self.columns)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The condition that each 0/1 column of a numeric feature stands for: "<= 30", "> 50", "missing"."""
+        cuts = (f"{'<=' if place < self.origin else '>'} {plain_number(cut)}" for place, cut in enumerate(self.cuts))
+        return (*cuts, MISSING) if self.has_missing else tuple(cuts)
 
     @property
     def columns(self) -> tuple[str | None, ...]:
-        """The value that each encoded column of a categorical feature stands for; empty for a numeric feature."""
+        """The value or the condition that each encoded column stands for; None for the number itself."""
+        if self.kind == "numeric":
+            return (None, *self.conditions)
         return (*self.levels, OTHER) if self.is_pooled else self.levels
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the encoded columns for readers: "job = clerk", "age", "age <= 30", "age missing"."""
+        if self.kind == "numeric":
+            return (self.name, *(f"{self.name} {condition}" for condition in self.conditions))
+        return tuple(f"{self.name} = {'(missing)' if level is None else level}" for level in self.columns)
 
     def encoded(self, value: Cell) -> tuple[float, ...]:
         """Return the numbers in the encoded columns for one value, which is None if it is missing."""
         if self.kind == "categorical":
             known = tuple(float(value == level) for level in self.levels)
             return (*known, float(value not in self.levels)) if self.is_pooled else known
-        number = self.median if value is None else value
-        return ((float(number or 0.0) - self.mean) / self.scale,)
+        number = float((self.median if value is None else value) or 0.0)
+        marks = tuple(float(value is not None and self._meets(number, place)) for place in range(len(self.cuts)))
+        missing = (float(value is None),) if self.has_missing else ()
+        return ((number - self.mean) / self.scale, *marks, *missing)
+
+    def _meets(self, number: float, place: int) -> bool:
+        return number <= self.cuts[place] if place < self.origin else number > self.cuts[place]
 
 
 def spans(features: Sequence[EncodedFeature]) -> dict[str, slice]:
     """Return the slice of each feature's columns in the encoded table, by the name of the feature."""
     ends = list(accumulate(feature.width for feature in features))
     return {one.name: slice(end - one.width, end) for one, end in zip(features, ends, strict=True)}
+
+
+class EncodingComparison(Value, frozen=True):
+    """Comparison of linear and additive encoding by cross-validation on the training rows, with linear SVMs.
+
+    Attributes
+    ----------
+    folds, rows
+        Number of folds, and of training rows that were divided among them.
+    linear, additive
+        Area under the ROC curve with each encoding, the mean over the folds.
+    gain, error
+        Mean gain of the additive encoding over the folds, and its standard error.
+    is_too_large
+        Whether the additive encoding of the whole table is too large, and was left out for that reason.
+    """
+
+    folds: int
+    rows: int
+    linear: float
+    additive: float
+    gain: float
+    error: float
+    is_too_large: bool = False
+
+
+class FeatureEncoding(Value, frozen=True):
+    """How numbers are encoded: as they are (linear), or with 0/1 columns for cut points beside them (additive).
+
+    Attributes
+    ----------
+    added
+        Number of 0/1 columns for cut points and missing numbers.
+    comparison
+        The comparison that chose the encoding; null if the encoding was asked for.
+    """
+
+    features: Features
+    added: int
+    comparison: EncodingComparison | None = None
 
 
 class ModelWeights(Value, frozen=True):

@@ -39,15 +39,19 @@ class WeightChange(Value, frozen=True):
     Attributes
     ----------
     level
-        The value of a categorical feature that the weight belongs to; null for a numeric feature.
+        The value of a categorical feature or the condition on a number, such as "> 50", that the weight belongs to;
+        null for the number itself.
     first, other
         The weight in model 1, and in the other model.
+    is_condition
+        Whether `level` is a condition on a number.
     """
 
     feature: str
     level: str | None
     first: float
     other: float
+    is_condition: bool = False
 
 
 class MovedExample(Value, frozen=True):

@@ -12,6 +12,7 @@ from fairenum.document.terms import (
     DecimalSign,
     Distinctness,
     KernelName,
+    RequestedFeatures,
     RequestedPerformance,
     Search,
     SmallGroups,
@@ -81,6 +82,7 @@ class AuditOptions(ReadingOptions, total=False):
     range: bool
     prices: bool
     price_rows: int | Literal["auto"]
+    features: RequestedFeatures
     always_search: bool
     explanation: bool
     eps: float | Literal["auto"]

@@ -291,8 +291,9 @@ class Prospect(Value, frozen=True):
     is_crossed
         Whether these are the training rows, too, decided by models that did not learn from them.
     whole_gap_change, performance_change
-        Of a cross-fitted model, the changes of gap and performance against the reference on all these rows; the choice
-        uses them instead of those on the selection split.
+        Changes of gap and performance that are expected against the reference; null where those on the selection split
+        are. For a cross-fitted model they are those on all these rows, for a model of the guided search less good than
+        on the selection split, to which it was fitted.
     """
 
     gap_change: float | None

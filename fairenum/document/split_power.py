@@ -103,7 +103,8 @@ def stronger_split(document: AuditDocument) -> StrongerSplit | None:
         return None
     counts, is_linear = table.class_counts, document.config.svm.kernel == "linear"
     rarer = min(counts.favourable, counts.unfavourable)
-    sizes = powerful_shares(rarer, len(table.encoded), is_linear=is_linear)
+    added = document.features.added if document.features else 0  # columns learned from labels do not count
+    sizes = powerful_shares(rarer, len(table.encoded) - added, is_linear=is_linear)
     holdout = round(sizes[2] * table.rows)
     if holdout < NOTABLY_MORE * table.splits.holdout:
         return None

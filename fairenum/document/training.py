@@ -39,6 +39,7 @@ NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 PATTERN = rf"(?:auto|sign|base-rate|like-incumbent|rate=({NUMBER})|threshold=({NUMBER}))"
 
 NEAR_OPTIMAL = 0.05  # the relative loss up to which models count as near-optimal unless a user says otherwise
+REACH = 0.1  # the relative loss up to which fairer models are looked for unless a user says otherwise
 
 # How a rule is written in options and documents.
 DecideText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]

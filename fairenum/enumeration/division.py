@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.document.audit_config import SHARES
-from fairenum.document.terms import Gap, Part
+from fairenum.document.feature_facts import EncodingComparison
+from fairenum.document.terms import Features, Gap, Part
 from fairenum.document.training import Decide, SvmSettings
 from fairenum.metrics import Decisions, score
 from fairenum.metrics.operating_point import SIGN, OperatingPoint
@@ -90,13 +91,14 @@ def encode(
     *,
     others: Sequence[Groups] = (),
     standardise: bool = True,
+    features: Features = "linear",
 ) -> tuple[Encoding, list[EncodedRows]]:
     """Return the encoding fitted to the first of several parts of a table, and all parts encoded by it.
 
     A part is given by its row numbers. `primary` has the groups that models are selected by; if None, all rows are in
     one group. `others` has further groups, for guardrails.
     """
-    encoding = Encoding.fit(dataset, parts[0], standardise=standardise)
+    encoding = Encoding.fit(dataset, parts[0], standardise=standardise, features=features)
     groups = primary or Groups.everyone(len(dataset))
     encoded = [
         EncodedRows(
@@ -119,7 +121,7 @@ class Division:
     ``columns`` has the groups of every sensitive column and, if there are several, of their intersection; ``primary``
     is the one of them that models are selected by. ``rows`` holds the row numbers of the selection and the holdout
     rows. A division is exploratory if selection and holdout rows are not separate from each other or from the training
-    rows.
+    rows. ``features`` says how numbers are encoded, and ``comparison`` why, if that was chosen by a comparison.
     """
 
     dataset: Dataset
@@ -132,6 +134,8 @@ class Division:
     holdout: EncodedRows
     rows: dict[Part, IntArray]
     is_exploratory: bool
+    features: Features = "linear"
+    comparison: EncodingComparison | None = None
 
     def part(self, part: Part) -> EncodedRows:
         """Return the encoded rows of the selection split or of the holdout."""
@@ -151,6 +155,7 @@ def divide(
     primary: str | None = None,
     standardise: bool = True,
     fewest: int | None = None,
+    features: Features = "linear",
 ) -> Division:
     """Split and encode a table; the encoding is fitted to the training rows alone.
 
@@ -160,15 +165,38 @@ def divide(
         The table.
     sizes, seed
         Sizes of the three parts and random seed of the split, as in `fairenum.tables.split`.
+    primary, standardise, fewest, features
+        As in `encode_split`.
+    """
+    parts = split(dataset, sizes, seed)
+    return encode_split(dataset, parts, primary=primary, standardise=standardise, fewest=fewest, features=features)
+
+
+def encode_split(
+    dataset: Dataset,
+    parts: Split,
+    *,
+    primary: str | None = None,
+    standardise: bool = True,
+    fewest: int | None = None,
+    features: Features = "linear",
+) -> Division:
+    """Encode a table that is split; the encoding is fitted to the training rows alone.
+
+    Parameters
+    ----------
+    dataset, parts
+        The table, and its split.
     primary
         The sensitive column, or intersection, to group rows by; the first if not given.
     standardise
         Scale numbers to mean 0 and variance 1.
+    features
+        Whether the encoding of numbers is linear or additive, with 0/1 columns for cut points.
     fewest
         Groups with fewer rows in the selection split or in the holdout are excluded from comparisons, as are rows
         without a value; all groups are compared if not given.
     """
-    parts = split(dataset, sizes, seed)
     # Without one of the three parts a run is exploratory: it uses the same rows for two purposes.
     chosen = next(rows for rows in (parts.selection, parts.holdout, parts.train) if rows.size)
     reported = parts.holdout if parts.holdout.size else chosen
@@ -177,8 +205,14 @@ def divide(
         columns = tuple(groups.setting_aside(fewest, (chosen, reported)) for groups in columns)
     groups = named_groups(columns, primary) if columns or primary else None
     others = [one for one in columns if one is not groups]
-    encoding, encoded = encode(dataset, (parts.train, chosen, reported), groups, others=others, standardise=standardise)
-    train, selection, holdout = encoded
+    encoding, (train, selection, holdout) = encode(
+        dataset,
+        (parts.train, chosen, reported),
+        groups,
+        others=others,
+        standardise=standardise,
+        features=features,
+    )
     return Division(
         dataset=dataset,
         split=parts,
@@ -190,6 +224,7 @@ def divide(
         holdout=replace(holdout, drawn=drawn_share(dataset, reported)),
         rows={"selection": chosen, "holdout": reported},
         is_exploratory=not (parts.selection.size and parts.holdout.size),
+        features=features,
     )
 
 

@@ -66,8 +66,6 @@ class CandidateScores:
         Performance and gap of the model in use; None where models are compared with model 1.
     chance
         Probability that the holdout will confirm a model, for one set of models; None where it is unknown.
-    is_fitted
-        Whether a search fitted a model to the selection split, whose rows are then no evidence; None where unknown.
     """
 
     loss_ratio: FloatArray
@@ -77,7 +75,6 @@ class CandidateScores:
     excess: FloatArray | None = None
     target: IncumbentTarget | None = None
     chance: FloatArray | None = None
-    is_fitted: BoolArray | None = None
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
         """Return a mask of the candidates: within all tolerances and guardrails, not constant, with a defined gap."""
@@ -110,15 +107,13 @@ class CandidateScores:
 
         Of candidates with equal gaps, model 1 is preferred, then the one of best performance. Where the chances of
         confirmation are known, only candidates that are likely to be confirmed are considered or, if none is, the one
-        with the best chance; and a model that was fitted to these rows only if no other has a smaller gap.
+        with the best chance.
         """
         candidates = self.candidates(tolerances)
         reached = self.gap[..., :1] if self.target is None else self.target.gap
         is_smaller = np.round(self.gap - reached, ROUNDING_DIGITS) < 0.0
         if self.target is not None:  # the model in use stays unless another has a smaller gap
             candidates = candidates & is_smaller
-        if self.is_fitted is not None and (candidates & is_smaller & ~self.is_fitted).any():
-            candidates = candidates & ~self.is_fitted
         if self.chance is not None and (candidates & is_smaller).any():
             chance = np.where(candidates & is_smaller, self.chance, -1.0)
             candidates = chance >= min(LIKELY, chance.max())

@@ -240,7 +240,7 @@ def _weights(document: AuditDocument) -> Rows:
     """Yield the weight of every feature in each model of the document that has weights."""
     if (anatomy := document.anatomy) is None:
         return
-    columns = [(one.name, level) for one in anatomy.features for level in one.columns or (None,)]
+    columns = [(one.name, level) for one in anatomy.features for level in one.columns]
     for model in anatomy.weights:
         for (feature, level), weight in zip(columns, model.weights, strict=True):
             yield {"rank": model.rank, "feature": feature, "level": level, "weight": weight}

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.feature_facts import Anatomy, EncodedFeature, Flips, GroupFlips, Screening, SingleFeature, spans
+from fairenum.document.feature_facts import Anatomy, Flips, GroupFlips, Screening, SingleFeature, spans
 from fairenum.document.words import GROUP_WIDTH, TITLE_WIDTH, reference_name, short
 from fairenum.render.page import Block, Figure, Paragraph, Section, Table
 from fairenum.render.svg import Bar, Bars, Rule
@@ -31,6 +31,7 @@ WEIGHED = (
     "where models are cut elsewhere than at 0); from 0 on the decision is favourable. "
 )
 PER_DEVIATION = "A weight of a number is per standard deviation, a weight of a text is for having it."
+CUT_POINTS = " A condition such as age > 50 has a weight of its own, which counts for those who meet it."
 PER_UNIT = "Numbers were not standardised: a weight is per unit, so columns of small numbers have large weights."
 
 
@@ -42,7 +43,8 @@ def _how_to_read(document: AuditDocument, anatomy: Anatomy) -> str:
             f"Share of {counted(rows, 'row')} of the selection split that a model decides differently when the values "
             "of one feature are shuffled among them: how much the model goes by it, whatever the direction."
         )
-    return WEIGHED + (PER_DEVIATION if document.config.standardise else PER_UNIT)
+    conditions = CUT_POINTS if document.config.features == "additive" else ""
+    return WEIGHED + (PER_DEVIATION if document.config.standardise else PER_UNIT) + conditions
 
 
 def _flips_sentence(document: AuditDocument, flips: Flips) -> str:
@@ -122,18 +124,12 @@ def _weights(document: AuditDocument) -> list[Weights]:
         return sorted(zip((one.name for one in anatomy.features), effects, strict=True), key=_size)
     columns = list(zip(*(one.weights for one in anatomy.weights if one.rank in ranks), strict=True))
     places = spans(anatomy.features)
-    groups = [sorted(zip(_names(one), columns[places[one.name]], strict=True), key=_size) for one in anatomy.features]
+    groups = [sorted(zip(one.names, columns[places[one.name]], strict=True), key=_size) for one in anatomy.features]
     return [row for group in sorted(groups, key=lambda group: _size(group[0])) for row in group]
 
 
 def _size(row: Weights) -> float:
     return -max(map(abs, row[1]))
-
-
-def _names(feature: EncodedFeature) -> list[str]:
-    if feature.kind == "numeric":
-        return [feature.name]
-    return [f"{feature.name} = {'(missing)' if level is None else level}" for level in feature.columns]
 
 
 def _weight_blocks(document: AuditDocument, rows: list[Weights]) -> Iterator[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.feature_facts import EncodingComparison, FeatureEncoding
 from fairenum.document.models import Incumbent, TiltedRun
 from fairenum.document.split_power import confirmable_words
 from fairenum.document.table_facts import WeightFacts
@@ -21,7 +22,7 @@ from fairenum.document.words import (
     short,
 )
 from fairenum.report.exploration_words import OPENED_SHORT
-from fairenum.runtime.formatting import capitalised, counted, percent, sentence_list, share
+from fairenum.runtime.formatting import capitalised, counted, percent, sentence_list, share, signed
 
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
@@ -76,6 +77,8 @@ def steps(document: AuditDocument) -> Iterator[str]:
         yield _incumbent_sentence(document, document.incumbent)
     if weights := document.dataset.weights:
         yield _row_weights(weights)
+    if encoding := document.features:
+        yield _features(encoding)
     if cut := operating_point(document):
         yield f"{capitalised(cut)}. The holdout had no part in it; rows of one decision value are decided alike."
     yield _enumeration(document)
@@ -149,11 +152,11 @@ def _rule_against_incumbent(document: AuditDocument, metric: str) -> str:
 
 def _slack(document: AuditDocument) -> str:
     """Return a sentence on the training loss that a weak model in use allows; empty if it is the usual one."""
-    if document.selection.tolerances.eps <= document.near_optimal or document.incumbent is None:
+    if document.selection.tolerances.eps <= document.reach or document.incumbent is None:
         return ""
     used, first = (one.scores.selection.performance.value for one in (document.incumbent, document.first))
     return (
-        f" The loss may rise by {allowed_loss(document)} instead of {100 * document.near_optimal:g} %, "
+        f" The loss may rise by {allowed_loss(document)} instead of {100 * document.reach:g} %, "
         f"as {IN_USE} performs worse than model 1: {share(used)} against {share(first)}."
     )
 
@@ -203,6 +206,28 @@ def _division(document: AuditDocument) -> str:
         f"The table was split into {splits.train} training, {splits.selection} selection and {splits.holdout} holdout "
         f"rows {_origin(document)}{_by_rule(document)}. Features were encoded by what the training rows show."
         f"{_power(document)}"
+    )
+
+
+def _features(encoding: FeatureEncoding) -> str:
+    """Return a sentence about how numbers are encoded, and why."""
+    if encoding.features == "additive":
+        why = f": {_gain(encoding.comparison)}" if encoding.comparison else ", as asked for"
+        return (
+            f"Models also see whether each number is above or below cut points, {counted(encoding.added, 'column')} of "
+            f"0 and 1 in all, learned from the training rows{why}."
+        )
+    found = encoding.comparison
+    if found is None:
+        return "Models see numbers as they are."
+    large = "; for the whole table they would take too much memory" if found.is_too_large else ""
+    return f"Models see numbers as they are, without cut points: {_gain(found)}{large}."
+
+
+def _gain(found: EncodingComparison) -> str:
+    return (
+        f"in cross-validation on {counted(found.rows, 'training row')}, cut points change the AUC from "
+        f"{found.linear:.3f} to {found.additive:.3f} ({signed(found.gain)}, standard error {found.error:.4f})"
     )
 
 

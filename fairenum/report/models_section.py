@@ -332,8 +332,8 @@ LEFT_OUT = Column("records_left_out", "left out", _left_out)
 
 def is_by_objective(document: AuditDocument) -> bool:
     """Tell whether the models are listed by objective, as after an exact search alone, and not by loss."""
-    losses = [model.loss_ratio for model in document.models]
-    return document.config.search == "exact" or any(low > high + NOISE for low, high in pairwise(losses))
+    losses, is_exact = [model.loss_ratio for model in document.models], document.config.search == "exact"
+    return (is_exact and document.exploration is None) or any(low > high + NOISE for low, high in pairwise(losses))
 
 
 def trained_columns(document: AuditDocument) -> tuple[Column[ListedModel], ...]:

@@ -66,7 +66,7 @@ def _values(found: ValueRange, eps: float) -> str:
 
 
 def _model(found: FlippingModel) -> Iterator[str]:
-    named = [f"{_name(one.feature, one.level)} ({signed(one.first)} to {signed(one.other)})" for one in found.weights]
+    named = [f"{_name(one)} ({signed(one.first)} to {signed(one.other)})" for one in found.weights]
     if named:
         yield f"The nearest model that decides differently weighs differently most of all: {sentence_list(named[:3])}."
     if found.dropped:
@@ -77,12 +77,14 @@ def _model(found: FlippingModel) -> Iterator[str]:
         yield f"It does without {counted(found.dropped, 'training example')} that model 1 rests on{which}."
 
 
-def _name(feature: str, level: str | None) -> str:
-    return short(feature) if level is None else f"{short(feature)} = {short(level)}"
+def _name(one: WeightChange) -> str:
+    if one.level is None:
+        return short(one.feature)
+    return f"{short(one.feature)} {'' if one.is_condition else '= '}{short(one.level)}"
 
 
 WEIGHT_COLUMNS: tuple[Column[WeightChange], ...] = (
-    Column("feature", "feature", lambda one: _name(one.feature, one.level), is_word=True),
+    Column("feature", "feature", _name, is_word=True),
     Column("first", "model 1", lambda one: signed(one.first)),
     Column("other", "nearest", lambda one: signed(one.other)),
     Column("change", "change", lambda one: signed(one.other - one.first)),

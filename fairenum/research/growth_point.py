@@ -141,7 +141,7 @@ def audited(point: Point, drawn: Drawn) -> None:
     """Run an audit of the table with default options, but for the kernel and the number of models."""
     from fairenum.auditing.pipeline import run_audit
 
-    config = AuditConfig().but(kernel=point.kernel, k=point.k)
+    config = AuditConfig().but(kernel=point.kernel, k=point.k, features="linear")
     run_audit(drawn.frame, "label", "yes", "group", config, silent)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.document.feature_facts import OTHER, EncodedFeature
 from fairenum.document.reading import MAX_LEVELS
+from fairenum.document.terms import Features
 from fairenum.errors import ColumnConstant, TableTooLarge
 from fairenum.runtime.hints import option, without
 from fairenum.tables.columns import Column, FloatArray, IntArray, Scalar, Texts, is_missing, read_only
@@ -60,6 +62,7 @@ def merge_identical(X: Matrix, y: NDArray[Scalar], weights: FloatArray | None = 
     return Merged(keep(X[first]), read_only(y[first]), *map(read_only, (copies, first, inverse)))
 
 
+CutsByName: TypeAlias = Mapping[str, FloatArray]
 LARGEST_MATRIX = 1_000_000_000  # bytes for the encoded table and a square matrix of its columns together
 
 
@@ -72,6 +75,10 @@ class Encoding:
     in all of them. If there are more values than `Dataset.max_levels`, that many of the most frequent have a column
     each, and all other values, including those not in the training rows, share one column. The matrix has the features
     in the order of the table.
+
+    An additive encoding adds 0/1 columns after that of each number: one for each cut point of a small decision tree on
+    that number alone (`fairenum.CutPoints`), and one for missing numbers if the training rows have any. The labels and
+    weights of the training rows determine the cut points.
 
     Attributes
     ----------
@@ -88,8 +95,10 @@ class Encoding:
     preprocessor: ColumnTransformer = field(repr=False)
 
     @classmethod
-    def fit(cls, dataset: Dataset, rows: IntArray, *, standardise: bool = True) -> Encoding:
-        """Return an encoding of the dataset's features, fitted on the given rows only."""
+    def fit(
+        cls, dataset: Dataset, rows: IntArray, *, standardise: bool = True, features: Features = "linear"
+    ) -> Encoding:
+        """Return an encoding of the dataset's features, linear or additive, fitted on the given rows only."""
         from sklearn.compose import ColumnTransformer
 
         from fairenum.svm.sparse_or_dense import SPARSE
@@ -97,18 +106,22 @@ class Encoding:
         varying = [column for column in dataset.features if column.varies(rows)]
         if not varying:
             raise ColumnConstant(f"no feature varies in the {len(rows)} training rows; give more rows to train on")
-        _refuse_too_large(varying, rows, dataset)
+        cuts = _cut_points(varying, rows, dataset) if features == "additive" else None
+        _refuse_too_large(varying, rows, dataset, cuts)
         # One transformer for each run of adjacent columns of one kind keeps the columns in the order of the table.
         blocks: list[tuple[str, BaseEstimator, list[str]]] = []
-        for is_numeric, run in groupby(varying, key=lambda column: column.is_numeric):
-            features = list(run)
+        for is_numeric, adjacent in groupby(varying, key=lambda column: column.is_numeric):
+            run = list(adjacent)
             # counting rare values takes longer than everything else, so it is done only where needed
-            is_wide = not is_numeric and any(column.levels(rows) > dataset.max_levels for column in features)
-            block = _numbers(standardise) if is_numeric else _texts(dataset.max_levels if is_wide else None)
-            blocks.append((f"block{len(blocks)}", block, [column.name for column in features]))
-        preprocessor = ColumnTransformer(blocks, sparse_threshold=SPARSE).fit(dataset.frame(rows))
+            is_wide = not is_numeric and any(column.levels(rows) > dataset.max_levels for column in run)
+            names = [column.name for column in run]
+            block = (
+                _numbers(standardise, names, cuts) if is_numeric else _texts(dataset.max_levels if is_wide else None)
+            )
+            blocks.append((f"block{len(blocks)}", block, names))
+        preprocessor = ColumnTransformer(blocks, sparse_threshold=SPARSE).fit(dataset.frame(rows), dataset.y[rows])
         dropped = tuple(column.name for column in dataset.features if column not in varying)
-        return cls(_matrix_names(preprocessor, varying), dropped, preprocessor)
+        return cls(_matrix_names(preprocessor), dropped, preprocessor)
 
     def transform(self, dataset: Dataset, rows: IntArray | None = None) -> Matrix:
         """Return the given rows of a dataset, by default all, as a read-only matrix, sparse if most of it is 0."""
@@ -118,8 +131,13 @@ class Encoding:
 
     def described(self) -> tuple[EncodedFeature, ...]:
         """Return a description of how each feature is encoded, in the order of the matrix's columns."""
-        blocks = [(block, names) for _, block, names in self.preprocessor.transformers_ if block != "drop"]
-        return tuple(feature for block, names in blocks for feature in _described(block, names))
+        return tuple(_features(self.preprocessor))
+
+    @property
+    def added(self) -> NDArray[np.bool_]:
+        """Whether each column of the matrix is a 0/1 column of a number, which only an additive encoding has."""
+        columns = ((one.kind, level) for one in self.described() for level in one.columns)
+        return np.array([kind == "numeric" and level is not None for kind, level in columns])
 
     def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
         """Count, by feature, the cells with a value that is not in the training rows.
@@ -157,12 +175,29 @@ class CategoryLevels:
         return [*names, unlike(OTHER, names)] if self.pooled else names
 
 
-def _numbers(standardise: bool) -> BaseEstimator:
+def _numbers(standardise: bool, names: Sequence[str], cuts: CutsByName | None) -> BaseEstimator:
+    """Return the scikit-learn transformer of numbers, with 0/1 columns for the given cut points if there are any."""
+    if cuts is not None:
+        from fairenum.tables.cut_points import CutPoints
+
+        return CutPoints(standardise=standardise, cuts=[cuts[name] for name in names])
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     return make_pipeline(SimpleImputer(strategy="median"), *([StandardScaler()] if standardise else []))
+
+
+def _cut_points(columns: Sequence[Column], rows: IntArray, dataset: Dataset) -> CutsByName:
+    """Return the cut points of each numeric column, learned from the given rows; a leaf's size is counted in rows."""
+    from fairenum.tables.cut_points import FEWEST_ROWS, LEAF_SHARE, cut_points
+
+    labels, weights, fewest = dataset.y[rows], dataset.relative(rows), max(FEWEST_ROWS, LEAF_SHARE * len(rows))
+    return {
+        column.name: cut_points(column.values[rows].astype(np.float64), labels, weights, fewest=fewest)
+        for column in columns
+        if column.is_numeric
+    }
 
 
 def _texts(max_levels: int | None) -> BaseEstimator:
@@ -175,8 +210,13 @@ def _texts(max_levels: int | None) -> BaseEstimator:
 
 def _levels(preprocessor: ColumnTransformer) -> dict[str, CategoryLevels]:
     """Return, by feature name, the values of each categorical feature in the training rows, with nan last."""
-    blocks = ((block, columns) for _, block, columns in preprocessor.transformers_ if hasattr(block, "categories_"))
-    return {name: levels for block, columns in blocks for name, levels in _levels_of(block, columns).items()}
+    blocks = [(block, names) for block, names in _blocks(preprocessor) if hasattr(block, "categories_")]
+    return {name: levels for block, names in blocks for name, levels in _levels_of(block, names).items()}
+
+
+def _blocks(preprocessor: ColumnTransformer) -> list[tuple[BaseEstimator, list[str]]]:
+    """Return the fitted transformers, each with the names of its features, in the order of the matrix."""
+    return [(block, names) for _, block, names in preprocessor.transformers_ if block != "drop"]
 
 
 def _levels_of(block: BaseEstimator, names: Sequence[str]) -> dict[str, CategoryLevels]:
@@ -192,11 +232,20 @@ def _of(values: Texts, rare: Texts | None) -> CategoryLevels:
     return CategoryLevels(values[~is_rare].tolist(), int(is_rare.sum()))
 
 
+def _features(preprocessor: ColumnTransformer) -> Iterator[EncodedFeature]:
+    """Yield a description of how each feature is encoded, in the order of the matrix."""
+    for block, names in _blocks(preprocessor):
+        yield from _described(block, names)
+
+
 def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFeature]:
     if hasattr(block, "categories_"):
         for name, levels in _levels_of(block, names).items():
             seen = tuple(value if isinstance(value, str) else None for value in levels.seen)
             yield EncodedFeature(name, "categorical", levels=seen, is_pooled=levels.pooled > 0)
+        return
+    if hasattr(block, "cuts_"):
+        yield from block.described(names)
         return
     imputer, *scalers = (step for _, step in block.steps)
     for place, name in enumerate(names):
@@ -204,30 +253,45 @@ def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFe
         yield EncodedFeature(name, "numeric", float(imputer.statistics_[place]), mean, scale)
 
 
-def _matrix_names(preprocessor: ColumnTransformer, columns: list[Column]) -> tuple[str, ...]:
-    levels = _levels(preprocessor)
-    names: list[str] = []
-    for column in columns:
-        is_text = column.name in levels
-        names += [f"{column.name}={name}" for name in levels[column.name].names()] if is_text else [column.name]
+def _matrix_names(preprocessor: ColumnTransformer) -> tuple[str, ...]:
+    levels, names = _levels(preprocessor), list[str]()
+    for feature in _features(preprocessor):
+        is_text = feature.name in levels
+        names += [f"{feature.name}={name}" for name in levels[feature.name].names()] if is_text else feature.names
     return tuple(names)
 
 
-def _refuse_too_large(columns: list[Column], rows: IntArray, dataset: Dataset) -> None:
+def _refuse_too_large(columns: list[Column], rows: IntArray, dataset: Dataset, cuts: CutsByName | None) -> None:
     """Refuse a table whose matrix would take more than `LARGEST_MATRIX` bytes; the error names the widest feature."""
     from fairenum.svm.sparse_or_dense import bytes_of
 
+    numbers = {c.name: c.values[rows].astype(np.float64) for c in columns if c.is_numeric and cuts is not None}
+    added = {name: _added(values, (cuts or {})[name]) for name, values in numbers.items()}
     widths = {c.name: 1 if c.is_numeric else min(c.levels(rows), dataset.max_levels + 1) for c in columns}
+    widths |= {name: 1 + more for name, (more, _) in added.items()}
     width = sum(widths.values())
-    # no row has more than one value of a column; a linear SVM is solved in as many dimensions as columns
-    size = bytes_of(len(dataset), width, len(columns)) + bytes_of(min(width, len(rows)), width)
+    # no row has more than one value of a text; a linear SVM is solved in as many dimensions as columns
+    filled = len(columns) + math.ceil(sum(share for _, share in added.values()))
+    size = bytes_of(len(dataset), width, filled) + bytes_of(min(width, len(rows)), width)
     if size <= LARGEST_MATRIX:
         return
     widest = max(widths, key=widths.__getitem__)
+    is_text = widest not in {c.name for c in columns if c.is_numeric}
     fewer = max(1, min(MAX_LEVELS, widths[widest] // 2))
     pool = f", pool its rare values with {option('max_levels', fewer, 'max-levels', str(fewer))}"
+    plain = f", encode numbers without cut points with {option('features', 'linear', 'features', 'linear')}"
     raise TableTooLarge(
         f"{len(dataset)} rows in {width} encoded columns take {size / 1e9:.3g} GB, more than the "
         f"{LARGEST_MATRIX / 1e9:g} GB that are allowed; {widest!r} makes {widths[widest]} of the columns: leave it out "
-        f"with {without(widest)}{pool if widths[widest] > fewer else ''}, or audit fewer rows"
+        f"with {without(widest)}{pool if is_text and widths[widest] > fewer else ''}{plain if added else ''}, or audit "
+        "fewer rows"
     )
+
+
+def _added(values: FloatArray, cuts: FloatArray) -> tuple[int, float]:
+    """Return how many 0/1 columns a number gets, and how many of them are 1 in a row on average."""
+    missing = np.isnan(values)
+    if missing.all():
+        return 1, 1.0
+    bins, origin = np.searchsorted(cuts, values[~missing]), np.searchsorted(cuts, np.median(values[~missing]))
+    return len(cuts) + bool(missing.any()), float((np.abs(bins - origin).sum() + missing.sum()) / len(values))

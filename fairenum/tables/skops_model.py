@@ -100,6 +100,7 @@ def _hides_a_check(estimator: object) -> bool:
 # BallTree, TreePredictor) are left out, because a wrong number would crash the process.
 MODULES = {
     "fairenum.auditing.run_state": "KernelClassifier",
+    "fairenum.tables.cut_points": "CutPoints",
     "numpy": "dtype mean",
     "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration _TemperatureScaling",
     "sklearn.feature_selection._univariate_selection": "chi2 f_classif",

@@ -1,24 +1,24 @@
 """Decisions about training rows by models that did not learn from them: by a convex solver, and what they change."""
 
-from dataclasses import replace
-
 import cvxpy as cp
 import numpy as np
 import pytest
-from support.audits import applicants, audit_applicants, of_origin
+from support.audits import METRIC, applicants, audit_applicants, of_origin
 
 from fairenum import AuditResult, audit
 from fairenum.auditing import cross_fitting
+from fairenum.auditing.candidates import Candidates
+from fairenum.auditing.choosing import choose
 from fairenum.auditing.cross_fitting import PARTS_OF_TRAINING
-from fairenum.auditing.model_training import folds_of
-from fairenum.document.training import Tolerances
-from fairenum.enumeration.fairest import CandidateScores
+from fairenum.auditing.model_training import folds
+from fairenum.auditing.prospects import _agree
+from fairenum.document.models import Prospect
 
 
 @pytest.fixture(scope="module")
 def parts(guided_run: AuditResult):
     live = guided_run.live
-    return live, live.listing, folds_of(live.division.train, live.config.seed, None, PARTS_OF_TRAINING)
+    return live, live.listing, folds(live.division.train.y, live.config.seed, None, PARTS_OF_TRAINING)
 
 
 def test_model_1_and_every_tilted_model_have_values_for_all_training_rows(parts):
@@ -74,8 +74,20 @@ def test_a_prospect_is_about_all_rows_at_hand(parts, guided):
         assert model.prospect.whole_gap_change == pytest.approx(gaps[1] - gaps[0])
         assert model.prospect.performance_change == pytest.approx(accuracy[1] - accuracy[0])
         assert model.prospect.holdout == pytest.approx(len(division.rows["holdout"]) / len(rows))
+
+
+def test_models_that_were_fitted_to_the_selection_split_are_expected_to_be_worse(guided):
+    """By a standard error of the gap, and half of one of the performance."""
+    first = guided.first.scores.selection
     for model in of_origin(guided, "guided"):
-        assert (model.prospect.is_crossed, model.prospect.whole_gap_change) == (False, None)
+        own, prospect = model.scores.selection, model.prospect
+        gap = own.gap(METRIC).value - first.gap(METRIC).value
+        assert not prospect.is_crossed
+        assert prospect.gap_change == pytest.approx(gap + prospect.gap_error)
+        assert prospect.whole_gap_change == pytest.approx(gap + prospect.gap_error)
+        change = own.performance.value - first.performance.value
+        assert prospect.performance_change == pytest.approx(change - 0.5 * prospect.performance_error)
+    assert all(one.prospect.whole_gap_change is None for one in guided.models[1:] if one.origin == "exact")
 
 
 def test_the_model_in_use_is_compared_on_the_same_rows():
@@ -94,20 +106,35 @@ def test_the_model_in_use_is_compared_on_the_same_rows():
     assert of_origin(document, "tilted")
 
 
-def test_rows_that_a_search_fitted_are_evidence_only_if_there_is_no_other():
-    scores = CandidateScores(
-        objective_ratio=np.ones(4),
-        performance=np.full(4, 0.8),
-        gap=np.array([0.2, 0.05, 0.1, 0.15]),
-        is_constant=np.zeros(4, bool),
-        chance=np.array([0.0, 0.99, 0.9, 0.3]),
-        is_fitted=np.array([False, True, False, False]),
+def test_training_rows_that_disagree_with_the_selection_split_are_no_evidence():
+    own = Prospect(
+        gap_change=-0.05, gap_error=0.02, performance_error=0.01, guards=1.0, holdout=1.0, performance_change=0.0
     )
-    tolerances = Tolerances()
-    assert scores.fairest(tolerances) == 2
-    assert replace(scores, is_fitted=None).fairest(tolerances) == 1
-    worse = replace(scores, gap=np.array([0.2, 0.05, 0.25, 0.3]))
-    assert worse.fairest(tolerances) == 1
+    near = own.but(gap_change=-0.08, gap_error=0.012)  # the training rows alone say -0.095, with an error of .0147
+    assert _agree(near, own, 1 / 3)
+    assert not _agree(near.but(gap_change=-0.12), own, 1 / 3)  # -0.155: more than three errors of .0248 apart
+    assert not _agree(near.but(performance_change=0.05), own, 1 / 3)
+    assert not _agree(near.but(gap_change=None), own, 1 / 3)
+    alike = own.but(gap_change=0.0, gap_error=0.0, performance_error=0.0)
+    assert _agree(alike, alike, 1 / 3)
+    assert not _agree(alike.but(gap_change=-0.1, gap_error=0.01), alike, 1 / 3)
+
+
+def test_the_expected_change_decides():
+    """Of two models alike on the selection split, the one whose gap is expected to be smaller is chosen."""
+    result = audit_applicants(prices=False)
+    document, chosen = result.document, result.document.selected
+    others = [one for one in document.models if one.rank != chosen.rank and one.rank > 1]
+    raised = [one.but(prospect=one.prospect and one.prospect.but(whole_gap_change=0.5)) for one in others]
+    kept = [document.first, *sorted([chosen, *raised], key=lambda one: one.rank)]
+    candidates = Candidates(tuple(kept), document.dataset.sensitive)
+    again = choose(candidates, document.column, document.selection.tolerances, 0.95)
+    assert again.rank == chosen.rank
+    away = [one.but(prospect=one.prospect.but(whole_gap_change=0.5)) if one is chosen else one for one in kept]
+    found = choose(
+        Candidates(tuple(away), document.dataset.sensitive), document.column, document.selection.tolerances, 0.95
+    )
+    assert found.rank != chosen.rank
 
 
 def test_a_large_table_has_selection_rows_enough(monkeypatch):

@@ -257,8 +257,8 @@ def test_rates_rule_out_all_models_as_found_by_hand(is_in_use):
     for _ in range(400):
         models = scores(rng, int(rng.integers(1, 4)))
         used = scores(rng, 1) if is_in_use else models.first
-        ratio = np.ones(len(models.is_constant))
-        standing = candidate_standing(models, used, ratio, ratio - 1.0, tolerances, is_in_use=is_in_use)
+        losses = np.zeros(len(models.is_constant))
+        standing = candidate_standing(models, used, losses, tolerances, is_in_use=is_in_use)
         candidates = set(np.flatnonzero(standing.candidates(tolerances))) - ({0} if not is_in_use else set())
         found = None if candidates else rate_difference(standing, models, used, tolerances)
         expected = by_hand(models, used, is_in_use=is_in_use)

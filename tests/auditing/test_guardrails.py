@@ -124,10 +124,10 @@ def test_nothing_is_guarded_against_a_model_1_that_decides_all_alike(exact):
 def test_the_loss_on_all_training_rows_can_be_bounded(exact):
     losses = sorted(model.loss_ratio for model in exact.models)
     most = losses[len(losses) // 2]
-    tolerances = Tolerances(max_performance_drop=0.5, max_loss=most)
+    tolerances = Tolerances(max_performance_drop=0.5, eps=most)
     selection = choose(Candidates(exact.models), exact.column, tolerances, 0.95)
     assert selection.candidates == tuple(model.rank for model in exact.models if model.loss_ratio <= most + 1e-12)
-    document = audit_applicants(max_loss=0.02, k=3).document
+    document = audit_applicants(eps=0.02, k=3).document
     assert document.selected.loss_ratio <= 0.02
     assert max(model.loss_ratio for model in document.models if model.origin == "guided") <= 0.02
 

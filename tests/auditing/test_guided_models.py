@@ -11,17 +11,14 @@ from fairenum.enumeration.guided import GuidedSearch
 from fairenum.errors import ConfigError, SolverBroken
 
 
-def test_guided_models_stand_among_the_others_by_objective(guided):
+def test_guided_models_stand_among_the_others_by_loss(guided):
     assert len(of_origin(guided, "exact")) == guided.enumeration.models == 5
     assert len(of_origin(guided, "guided")) == guided.guided.models > 0
     assert [model.rank for model in guided.models] == list(range(1, len(guided.models) + 1))
-    models = [model for model in guided.models if model.origin != "tilted"]
-    objectives = [model.objective for model in models]
-    assert objectives == sorted(objectives, reverse=True)
-    for before, model in pairwise(models):
-        if "guided" in (before.origin, model.origin):
-            assert model.is_order_certified == (model.objective_bound < before.objective)
-    assert all(model.objective_ratio >= 0.95 for model in models)
+    assert all(before.loss_ratio <= after.loss_ratio + 1e-9 for before, after in pairwise(guided.models))
+    assert all(model.is_order_certified and model.loss_ratio <= 0.05 for model in of_origin(guided, "guided"))
+    assert guided.first.loss_ratio == pytest.approx(0.0, abs=1e-9)
+    assert set(guided.selection.candidates) <= {one.rank for one in guided.models if one.loss_ratio <= 0.05}
     assert all((model.support_rank is None) == model.is_searched for model in guided.models)
 
 

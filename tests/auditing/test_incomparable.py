@@ -167,9 +167,9 @@ def scores(rng: np.random.Generator, models: int) -> Measured:
     return Measured(values, "sex", METRIC, rng.random(models) < 0.3, {})
 
 
-def by_hand(models: Measured, ratio: np.ndarray, used: float) -> float | None:
+def by_hand(models: Measured, losses: np.ndarray, used: float) -> float | None:
     """Return the performance that comes closest, by looking at one model after the other; None if one is near."""
-    found, near = models.values[Subject("performance")], [one for one in range(len(ratio)) if ratio[one] >= 0.95]
+    found, near = models.values[Subject("performance")], [one for one in range(len(losses)) if losses[one] <= 0.05]
     counted = [one for one in near if not models.is_constant[one]] or near
     if np.isnan(used) or any(found[one] >= used - 0.01 - 1e-12 for one in counted):
         return None
@@ -181,12 +181,12 @@ def test_performances_rule_out_all_models_as_found_by_hand():
     rng, tolerances, seen = np.random.default_rng(0), Tolerances(), set()
     for _ in range(400):
         models, used = scores(rng, int(rng.integers(1, 4))), scores(rng, 1)
-        ratio = np.sort(np.append(1.0, rng.choice([0.9, 0.96], len(models.is_constant) - 1)))[::-1]
-        standing = candidate_standing(models, used, ratio, 1.0 - ratio, tolerances, is_in_use=True)
+        losses = np.append(0.0, rng.choice([0.04, 0.1], len(models.is_constant) - 1))
+        standing = candidate_standing(models, used, losses, tolerances, is_in_use=True)
         found = performance_difference(standing, tolerances)
-        expected = by_hand(models, ratio, used.values[Subject("performance")][0])
+        expected = by_hand(models, losses, used.values[Subject("performance")][0])
         seen.add(expected is None)
         assert (found and found.closest) == expected
-        alone = candidate_standing(models, models.first, ratio, 1.0 - ratio, tolerances, is_in_use=False)
+        alone = candidate_standing(models, models.first, losses, tolerances, is_in_use=False)
         assert performance_difference(alone, tolerances) is None
     assert seen == {True, False}

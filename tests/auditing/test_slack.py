@@ -14,11 +14,10 @@ from fairenum import AuditResult, Exploration, audit
 from fairenum.auditing.auto_options import widened_eps
 from fairenum.auditing.preparing import config_of
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.training import NEAR_OPTIMAL
+from fairenum.document.training import REACH
 from fairenum.errors import ConfigError
 from fairenum.render.markdown import to_markdown
 from fairenum.report import page
-from fairenum.report.headline import headline
 
 QUICK = {"k": 5, "replications": 50, "price_rows": 20, "explanation": False}
 SHARE = st.floats(0.0, 1.0)
@@ -37,14 +36,14 @@ def strict() -> AuditResult:
 @pytest.mark.parametrize(
     ("best", "used", "drop", "eps"),
     [
-        (0.7, 0.7, 0.01, 0.05),
-        (0.72, 0.71, 0.01, 0.05),
-        (0.7, 0.8, 0.01, 0.05),
-        (0.7, 0.6, 0.01, 0.4),  # 1.05 * 0.4 / 0.3 - 1
+        (0.7, 0.7, 0.01, 0.1),
+        (0.72, 0.71, 0.01, 0.1),
+        (0.7, 0.8, 0.01, 0.1),
+        (0.7, 0.6, 0.01, 0.47),  # 1.1 * 0.4 / 0.3 - 1
         (0.9, 0.8, 0.01, 1.0),  # twice the mistakes, and the largest there is
         (1.0, 0.9, 0.01, 1.0),
-        (math.nan, 0.6, 0.01, 0.05),
-        (0.7, math.nan, 0.01, 0.05),
+        (math.nan, 0.6, 0.01, 0.1),
+        (0.7, math.nan, 0.01, 0.1),
     ],
 )
 def test_the_loss_grows_as_the_mistakes_of_the_model_in_use(best, used, drop, eps):
@@ -54,7 +53,7 @@ def test_the_loss_grows_as_the_mistakes_of_the_model_in_use(best, used, drop, ep
 @given(SHARE, SHARE, SHARE, SHARE)
 def test_a_weaker_model_in_use_allows_no_less(best, used, weaker, drop):
     low, high = sorted((used, weaker))
-    assert NEAR_OPTIMAL <= widened_eps(best, high, drop) <= widened_eps(best, low, drop) <= 1.0
+    assert REACH <= widened_eps(best, high, drop) <= widened_eps(best, low, drop) <= 1.0
 
 
 def test_a_run_is_measured_from_the_model_in_use(weak):
@@ -62,19 +61,16 @@ def test_a_run_is_measured_from_the_model_in_use(weak):
     used, first = (one.scores.selection.performance.value for one in (document.incumbent, document.first))
     assert first - used > 0.1
     assert document.requested.eps == "auto"
-    assert document.config.eps == pytest.approx(1.05 * (1.0 - used) / (1.0 - first) - 1.0, abs=0.005 + 1e-12)
+    assert document.config.eps == pytest.approx(1.1 * (1.0 - used) / (1.0 - first) - 1.0, abs=0.005 + 1e-12)
     assert document.selection.tolerances.eps == document.config.eps
     assert document.tilted.rise == document.config.eps
 
 
 def test_the_slack_makes_a_smaller_gap(weak, strict):
     assert least_gap(weak.document) < 0.7 * least_gap(strict.document)
-    chosen, before = weak.document.selected, strict.document.selected
-    assert chosen.scores.selection.gap(METRIC).value < before.scores.selection.gap(METRIC).value
-    assert weak.document.selection.chance > strict.document.selection.chance
+    chosen = weak.document.selected
     used = weak.document.incumbent.scores.selection.performance.value
     assert chosen.scores.selection.performance.value >= used - 0.01 - 1e-12
-    assert chosen.loss_ratio > 0.05
 
 
 def least_gap(document: AuditDocument) -> float:
@@ -85,7 +81,6 @@ def least_gap(document: AuditDocument) -> float:
 def test_what_is_proven_of_near_optimal_models_is_still_about_5_percent(weak, strict):
     assert weak.document.ambiguity.eps == strict.document.ambiguity.eps == weak.document.near_optimal == 0.05
     assert weak.document.ambiguity.overall.ambiguity == strict.document.ambiguity.overall.ambiguity
-    assert "near-optimal in training loss" not in headline(weak.document)
     assert weak.explain({"skill": 0.0, "years": 0.0, "proxy": 0.0}).flip_price.eps == 0.05
 
 
@@ -93,7 +88,7 @@ def test_the_report_says_what_may_be_lost_and_why(weak, strict):
     document = weak.document
     used, first = (one.scores.selection.performance.value for one in (document.incumbent, document.first))
     shown = to_markdown(page(document))
-    assert f"Models may lose {document.config.eps:g} of the objective instead of 0.05" in shown
+    assert f"The loss may rise by {100 * document.config.eps:g} % instead of 10 %" in shown
     assert f"accuracy {used:.3f} against {first:.3f}" in shown
     assert "weak_incumbent" in codes(document)
     assert "weak_incumbent" not in codes(strict.document)
@@ -102,13 +97,14 @@ def test_the_report_says_what_may_be_lost_and_why(weak, strict):
 
 def test_with_a_model_in_use_as_good_as_model_1_nothing_changes():
     frame = hiring("good")
-    document, asked = (audit(frame, **HIRED, **QUICK, **eps).document for eps in ({}, {"eps": 0.05}))
-    assert document.but(timings={}, requested=asked.requested) == asked.but(timings={})
+    document, asked = (audit(frame, **HIRED, **QUICK, **eps).document for eps in ({}, {"eps": 0.1}))
+    assert document.config == asked.config
+    assert document.models == asked.models
 
 
 def test_compared_with_model_1_nothing_changes():
     document = audit(hiring("one column"), **HIRED, **QUICK, against="best", search="exact").document
-    assert document.config.eps == 0.05
+    assert document.config.eps == 0.1
 
 
 def test_a_saved_run_is_audited_again_with_the_same_eps(weak):

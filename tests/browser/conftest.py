@@ -48,7 +48,7 @@ def document() -> AuditDocument:
     )
     for rank in range(1, MODELS + 1):
         origin = "guided" if rank > MODELS - 5 else "exact"
-        spread = with_model(spread, rank, origin=origin, objective_ratio=1 - (rank - 1) ** 2 * 1e-5)
+        spread = with_model(spread, rank, origin=origin, loss_ratio=(rank - 1) ** 2 * 1e-5)
         for part, turn in (("selection", 7), ("holdout", 11)):
             spread = scored(spread, rank, part, **_placed(rank, turn))
     left_out = whole.models[whole.selection.rank - 1].left_out

@@ -126,12 +126,12 @@ def test_sliders_keep_what_the_tolerances_keep_and_name_whom_selection_would_cho
 
 
 def chosen(document: AuditDocument, eps: float, drop: float) -> tuple[list[int], int]:
-    """Choose as a run does: ties go to model 1, else to the more accurate model, else to the better objective."""
+    """Choose as a run does: ties go to model 1, else to the more accurate model, else to the lesser loss."""
     first = document.first.scores.selection.accuracy.value
     within = [
         model
         for model in document.models
-        if model.objective_ratio >= 1 - eps - 1e-12 and model.scores.selection.accuracy.value >= first - drop - 1e-12
+        if model.loss_ratio <= eps + 1e-12 and model.scores.selection.accuracy.value >= first - drop - 1e-12
     ]
 
     def price(model) -> tuple[float, bool, float, int]:
@@ -169,7 +169,7 @@ def stands(document: AuditDocument) -> CandidateScores:
     scores = [model.scores.selection for model in document.models]
     own = document.incumbent.scores.selection
     return CandidateScores(
-        objective_ratio=np.array([model.objective_ratio for model in document.models]),
+        loss_ratio=np.array([model.loss_ratio for model in document.models]),
         performance=np.array([one.performance.value for one in scores]),
         gap=np.array([one.gap(METRIC).value for one in scores]),
         is_constant=np.zeros(len(scores), dtype=bool),

@@ -269,12 +269,12 @@ def test_other_class_weights_are_refused(fairenum, loans, typed, message):
     assert message in " ".join(ended.err.split())
 
 
-def test_guardrails_and_the_bound_on_the_training_loss_are_in_the_run(fairenum, loans):
-    given = ["--guard", "equal_opportunity_difference<=+0.02", "--guard", "selection_rate=+-0.05", "--max-loss", "0.1"]
+def test_guardrails_and_the_bound_on_the_loss_are_in_the_run(fairenum, loans):
+    given = ["--guard", "equal_opportunity_difference<=+0.02", "--guard", "selection_rate=+-0.05", "--eps", "0.1"]
     config = printed(fairenum("audit", loans, *OPTIONS, *given, "--same-within", "0.03", "--json", "-")).config
     own = ("equal_opportunity_difference<=+0.02", "selection_rate=+-0.05")
     assert config.guards == ("other_gaps<=+0.05", "group_selection_rates>=-0.1", *own)
-    assert (config.max_loss, config.same_within) == (0.1, 0.03)
+    assert (config.eps, config.same_within) == (0.1, 0.03)
 
 
 def test_guardrails_are_turned_off_by_a_word(fairenum, loans):

@@ -225,10 +225,10 @@ def test_guardrails_of_the_run_are_replaced_one_by_one_or_turned_off(fairenum, s
 
 def test_a_model_whose_training_loss_rises_too_much_is_no_candidate(fairenum, saved_run):
     document = load(saved_run)
-    given = ["--guard", "none", "--max-loss", "0", "--json", "-"]
+    given = ["--guard", "none", "--eps", "0", "--json", "-"]
     chosen = parse(fairenum("select", str(saved_run), *given).out.encode(), "run").selection
-    assert chosen.tolerances.max_loss == 0.0
-    assert all(document.models[rank - 1].loss_ratio <= 1e-12 for rank in chosen.candidates)
+    assert chosen.tolerances.eps == 0.0
+    assert all(document.models[rank - 1].loss_ratio <= 1e-9 for rank in chosen.candidates)
 
 
 @pytest.mark.parametrize("given", ["other_gap<=+0.1", "other_gaps@age<=+0.1"])

@@ -81,6 +81,7 @@ def test_what_is_no_document_is_refused(content, message):
         ("models.2.scores.holdout.hinge_loss.low", "no", r"`\$\.models\[2\]\.scores\.holdout\.hinge_loss\.low`"),
         ("models.2.surprise", 1, r"unknown field `surprise` - at `\$\.models\[2\]`"),
         ("config.kk", 1, r"unknown field `kk` - at `\$\.config`"),
+        ("config.max_loss", 0.1, r"unknown field `max_loss` - at `\$\.config`"),
         ("config.svm.kernels", "rbf", r"unknown field `kernels` - at `\$\.config\.svm`"),
         ("attack.config.svm.D", 1, r"unknown field `D` - at `\$\.attack\.config\.svm`"),
         ("selection.tolerances.column", "sex", r"unknown field `column` - at `\$\.selection\.tolerances`"),

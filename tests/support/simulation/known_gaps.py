@@ -211,14 +211,14 @@ def optimism(better: float, rows: int = 300, models: int = 30, runs: int = 200) 
     chances[1] = np.array([0.6 - better / 2, 0.4 + better / 2])[codes]
     thresholds = stats.norm.isf(chances)
     true = np.where(np.arange(models) == 1, -better, 0.0)
-    ratios, tolerances = np.ones(models), Tolerances(max_performance_drop=1.0)
+    losses, tolerances = np.zeros(models), Tolerances(max_performance_drop=1.0)
     found = np.zeros((runs, 2))
     for run in range(runs):
         predictions = decided(rng, thresholds, 0.95)
         decisions = Decisions(predictions, rng.integers(0, 2, rows), named(codes, 2))
-        stands = candidate_scores(decisions, predictions - 0.5, ratios, tolerances)
+        stands = candidate_scores(decisions, predictions - 0.5, losses, tolerances)
         chosen = max(int(stands.fairest(tolerances)), 0)
-        expected = expected_optimism(decisions, predictions - 0.5, ratios, tolerances, rng, 200)
+        expected = expected_optimism(decisions, predictions - 0.5, losses, tolerances, rng, 200)
         found[run] = true[chosen] - (stands.gap[chosen] - stands.gap[0]), expected
     real, expected = found.mean(0)
     return float(real), float(expected)
