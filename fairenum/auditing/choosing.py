@@ -350,7 +350,7 @@ def _looser_limits(
     beyond = {in_steps(float(one)) for one in short if one > tolerances.max_performance_drop}
     drops = [None, *sorted(beyond)[:MOST_TRIED]]
     tried = [LooserLimits(drop, is_free) for is_free in (False, True) for drop in drops if is_free or drop is not None]
-    for limits in sorted(tried, key=lambda one: (one.is_unguarded and one.max_performance_drop is not None)):
+    for limits in sorted(tried, key=lambda one: one.is_unguarded and one.max_performance_drop is not None):
         if _is_enough(limits, rule, tolerances):
             return limits
     return None

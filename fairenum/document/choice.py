@@ -392,8 +392,8 @@ def answered(selection: Selection, *, is_exploratory: bool = False) -> Selection
     """Return the selection with the answer of the audit and its reasons, given verdicts, limits and guardrails.
 
     A model is as good if the lower limit of its change of performance is within the tolerance. A guardrail stops a
-    proposal if it is shown to be broken, or if the value measured on the holdout is beyond its limit. So does a gap that
-    is shown to be the same within the margin, even if it is shown to be smaller by less than that. The model of an
+    proposal if it is shown to be broken, or if the value measured on the holdout is beyond its limit. So does a gap
+    that is shown to be the same within the margin, even if it is shown to be smaller by less than that. The model of an
     exploratory run is never proposed, as it was chosen by the rows that would have to confirm it.
     """
     if selection.outcome != "selected":

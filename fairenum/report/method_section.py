@@ -63,7 +63,7 @@ def _selected_share(document: AuditDocument, rate: float) -> str:
     """Return what share models select, in percent: that of the model in use, or what ties leave them."""
     rates = [model.scores.selection.selection_rate.value for model in document.models]
     least, most = (end([one for one in rates if one is not None], default=rate) for end in (min, max))
-    if max(rate - least, most - rate) <= NEARLY:
+    if max(rate - least, most - rate) <= max(NEARLY, 0.5 / document.dataset.splits.selection):
         return f": {100.0 * rate:.3g}"
     shares = f"{100.0 * least:.3g} to {100.0 * most:.3g}" if most > least else f"{100.0 * least:.3g}"
     return f" ({100.0 * rate:.3g} of 100), as nearly as ties allow: {shares}"

@@ -65,7 +65,8 @@ def kept_to(document: AuditDocument, floor: float | None, loss: float = 0.01) ->
         ),
         (
             {"verdict": "same"},
-            f"{ELSEWHERE}, but the same one within 0.02 on the holdout (0.175 to 0.150); {CANDIDATE}",
+            f"{ELSEWHERE}, but the same one within 0.02 on the holdout (0.175 to 0.150); it is not proposed, as the "
+            "holdout shows it to be fairer by less than 2 points, which counts as the same.",
         ),
         ({"selected": 1}, "No other model within the tolerances was found to be fairer than model 1, which is kept."),
         ({"selected": None}, "No model can be selected."),
@@ -121,6 +122,16 @@ REASONED: dict[AnswerReason, tuple[AuditDocument, Answer, str]] = {
         audit(verdict="less fair"),
         "not proposed",
         "it is not proposed, as the holdout shows it to be less fair than model 1.",
+    ),
+    "same_gap": (
+        judged(audit(verdict="same"), gap_change=Parts(near(-0.01), near(-0.002, 0.01))),
+        "not proposed",
+        "it is not proposed, as the holdout shows its gap to be the same within 2 points.",
+    ),
+    "hardly_fairer": (
+        audit(verdict="same"),
+        "not proposed",
+        "it is not proposed, as the holdout shows it to be fairer by less than 2 points, which counts as the same.",
     ),
     "performance_lost": (
         judged(audit(), performance_floor=-0.055, performance_ceiling=-0.012),
