@@ -36,7 +36,7 @@ from fairenum.tables.columns import (
     read_only,
     read_texts,
 )
-from fairenum.tables.decisions import DecisionColumn, ScoreColumn, read_decision, read_scores
+from fairenum.tables.decisions import DecisionColumn, ScoreColumn, read_chances, read_decision, read_scores
 from fairenum.tables.groups import Groups, read_groups, with_intersection
 from fairenum.tables.label import Label, meant_value, read_label
 from fairenum.tables.loading import read_bundled
@@ -170,7 +170,7 @@ def read_decided(
         lacking[roles.score] = np.isnan(values)
     if roles.period is not None:
         lacking[roles.period] = frame[roles.period].isna().to_numpy()
-    chances = {column: read_scores(frame[column], reading.decimal) for column in roles.probabilities.values()}
+    chances = {column: read_chances(frame[column], reading.decimal) for column in roles.probabilities.values()}
     lacking |= {column: np.isnan(found) for column, found in chances.items()}
     is_lacking = np.any([*lacking.values()], axis=0)
     _refuse_without_rows(lacking, is_lacking)
@@ -238,7 +238,9 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
     claimed = [column for columns in roles.named.values() for column in columns]
     for column in claimed:
         if claimed.count(column) > 1:
-            raise ColumnConflict(f"column {column!r} is named twice, as {_roles_of(column, roles)}; give it one role")
+            found = [role for role, columns in roles.named.items() if column in columns]
+            remedy = "give it one role" if len(found) > 1 else "name it once"
+            raise ColumnConflict(f"column {column!r} is named twice, as {' and '.join(found)}; {remedy}")
     if not roles.decisions and roles.score is None:
         raise ColumnMissing(
             "there is nothing to measure yet; name a column of decisions with decision=... (--decision COLUMN), or of "
@@ -249,10 +251,6 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
             "there are no groups to compare yet; name a column of them with sensitive=... (--sensitive COLUMN); the "
             f"columns are {quoted(frame.columns)}"
         )
-
-
-def _roles_of(column: str, roles: Roles) -> str:
-    return " and ".join(role for role, columns in roles.named.items() for one in columns if one == column)
 
 
 def _refuse_without_rows(lacking: Mapping[str, NDArray[np.bool_]], is_lacking: NDArray[np.bool_]) -> None:
