@@ -356,6 +356,7 @@ def run_measure(
 
 def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
     """Return the measures of a table of decisions and scores as a document."""
+    _refuse_without_label(table, config)
     columns = _columns(table, config)
     primary = named_groups(columns, config.primary)
     has_label, strata = table.label is not None, strata_of(table.given)
@@ -385,6 +386,15 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
         factors=() if table.given else tuple(_factors(table, settings, made[0], decisions[0])),
     )
     return document.but(warnings=cautions(document))
+
+
+def _refuse_without_label(table: DecidedTable, config: MeasureConfig) -> None:
+    metric = metric_of(config.metric)
+    if table.label is None and metric is not None and metric.needs_label:
+        raise ConfigError(
+            f"option 'metric' (--metric) is {config.metric!r}, which needs the true outcomes, and there is no label; "
+            "name it with label=... (--label COLUMN)"
+        )
 
 
 def _factors(
@@ -440,7 +450,7 @@ def _watching(table: DecidedTable, decisions: Decisions, settings: Sequence[Colu
     if (periods := table.periods) is None:
         return settings
     config = settings[0].config
-    metric = config.metric if settings[0].measures(config.metric) else "demographic_parity_difference"
+    metric = config.metric
     number = sum(watched_rates(replace(decisions, groups=one.groups), metric) for one in settings)
     share = (1 - config.confidence) / max(number, 1)
     return [

@@ -6,11 +6,19 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import LIKELY, GuardCheck
-from fairenum.document.consequences import claim_of, is_nothing_comparable, other_model, strip_of, whole_of
+from fairenum.document.consequences import (
+    claim_of,
+    is_nothing_comparable,
+    other_model,
+    other_shown_gaps,
+    strip_of,
+    whole_of,
+)
 from fairenum.document.models import AuditedModel
 from fairenum.document.split_power import SECOND_SPLIT, helpful_split, spelled_sizes
 from fairenum.document.terms import Reason, Verdict
 from fairenum.document.words import (
+    GAP_NAMES,
     IN_USE,
     allowed_loss,
     groups_between,
@@ -41,7 +49,6 @@ REASONS: Mapping[Reason, str] = {
     "all_constant": (
         "no model within the tolerances decides anything: each gives all rows of the selection split one outcome"
     ),
-    "no_disparity": "{kept} has no disparity that is shown, so it is kept and no fairer model was looked for",
     "no_sensitive_column": "no sensitive column was named, so there is no gap to reduce; {kept} is kept",
 }
 
@@ -59,6 +66,21 @@ def reason(document: AuditDocument) -> str:
     if found in WORDED:
         return WORDED[found](document)
     return REASONS[found].format(kept=reference_name(document))
+
+
+def _no_disparity(document: AuditDocument) -> str:
+    """Return a clause on a gap that is not shown, or is hardly one, and on other gaps that are."""
+    selection, found = document.selection, other_shown_gaps(document)
+    whose = (
+        f"{GAP_NAMES[selection.tolerances.metric]} gap of {reference_name(document)} by {short(str(selection.column))}"
+    )
+    disparity = selection.disparity
+    is_small = disparity is not None and bool(disparity.gap.low)
+    says = f"the {whose} is within {disparity.margin:g}" if disparity and is_small else f"no {whose} is shown"
+    named = [f"{GAP_NAMES[gap]} by {short(column)} {estimate(value)}" for column, gap, value in found[:NAMED]]
+    named += [f"{len(found) - NAMED} more"] if len(found) > NAMED else []
+    others = f". Other gaps are shown on the holdout, each by itself: {sentence_list(named)}" if found else ""
+    return f"{says}, so it is kept, and no fairer model was looked for (`--always-search` does){others}"
 
 
 def _asked_for(document: AuditDocument) -> str:
@@ -123,6 +145,7 @@ def _smaller_gap(document: AuditDocument, chosen: AuditedModel) -> str:
 WORDED: Mapping[Reason, Callable[[AuditDocument], str]] = {
     "smallest_gap": lambda document: _smaller_gap(document, document.selected or document.first),
     "only_model": _only_model,
+    "no_disparity": _no_disparity,
     "no_smaller_gap": _no_smaller_gap,
     "no_other_candidate": _no_candidate,
     "asked_for": _asked_for,

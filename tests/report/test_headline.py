@@ -213,8 +213,11 @@ def test_several_reasons_stand_together_and_what_is_shown_against_a_model_outwei
 def test_a_model_without_a_gap_to_reduce_is_not_needed():
     document = judged(audit(verdict="open"), disparity=ALIKE)
     assert document.selection.answer == "no disparity"
-    assert headline(document).endswith("it is not needed, as model 1 has no disparity that is shown.")
-    assert proposal_status(document) == "Not proposed: model 1 has no disparity that is shown."
+    why = "no demographic parity gap of model 1 by age is shown."
+    assert headline(document).endswith(f"it is not needed, as {why}")
+    assert proposal_status(document) == f"Not proposed: {why}"
+    within = judged(audit(verdict="open"), disparity=ALIKE.but(gap=Estimate(0.012, 0.005, 0.019)))
+    assert proposal_status(within) == "Not proposed: the demographic parity gap of model 1 by age is within 2 points."
     shown = judged(audit(), disparity=ALIKE)
     assert shown.selection.answer == "proposed", "a gap that is shown to be smaller was there"
 
