@@ -873,10 +873,16 @@ def _without_tells(document: AuditDocument, _caution: Caution) -> str:
     return f"{without(*names)} shows what models can do without {'it' if len(names) == 1 else 'them'}"
 
 
+def _told(one: SingleFeature) -> str:
+    return "" if one.group is None else f": {short(one.group)}"
+
+
 @audited("partial_proxy", when=lambda document, _: bool(_tells(document)), remedy=_without_tells)
 def _partial_proxy(document: AuditDocument, _caution: Caution) -> str:
     found = _tells(document)
-    named = [f"{_name(one.feature)} ({short(column)}, AUC {share(one.auc)})" for column, one in found[:NAMED]]
+    named = [
+        f"{_name(one.feature)} ({short(column)}{_told(one)}, AUC {share(one.auc)})" for column, one in found[:NAMED]
+    ]
     more = [f"{len(found) - NAMED} more"] if len(found) > NAMED else []
     return f"by these features models can tell sensitive groups apart: {sentence_list([*named, *more])}"
 

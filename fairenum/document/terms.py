@@ -91,6 +91,7 @@ RemarkKind = Literal[
     "code_numbers",
     "missing_marks",
     "member_column",
+    "repeated_members",
 ]
 # Status of a guardrail on the holdout.
 GuardStatus = Literal["holds", "broken", "open"]

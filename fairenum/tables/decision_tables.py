@@ -44,7 +44,7 @@ from fairenum.tables.naming import row_name, table_name
 from fairenum.tables.periods import Periods, read_periods
 from fairenum.tables.probable_groups import ProbableGroups, read_probable
 from fairenum.tables.regrouping import read_regrouped, regroup
-from fairenum.tables.table import read_members, refuse_unknown_columns, with_plain_names
+from fairenum.tables.table import member_columns, read_members, refuse_unknown_columns, with_plain_names
 from fairenum.tables.table_files import Card, list_datasets, read_file
 
 if TYPE_CHECKING:
@@ -178,6 +178,8 @@ def read_decided(
     regrouping = read_regrouped(frame.iloc[rows], roles.sensitive, meanings, reading)
     rows = rows if regrouping.rows is None else rows[regrouping.rows]
     label = None if roles.label is None else read_label(frame[roles.label].iloc[rows], roles.favourable)
+    taken = [column for columns in roles.named.values() for column in columns]
+    free = [] if roles.members else [column for column in frame.columns if column not in taken]
     probable = read_probable(frame, roles.probabilities, chances, rows) if chances else None
     return DecidedTable(
         name=name,
@@ -190,14 +192,17 @@ def read_decided(
         left_out={column: int(marks.sum()) for column, marks in lacking.items() if marks.any()},
         undecided=int(is_lacking.sum()),
         regrouped=regrouping.made,
-        remarks=tuple(
-            remark
-            for column in (roles.score, *reading.bands)
-            if column in frame
-            for remark in missing_marks(frame[column], reading.decimal)
+        remarks=(
+            *(
+                remark
+                for column in (roles.score, *reading.bands)
+                if column in frame
+                for remark in missing_marks(frame[column], reading.decimal)
+            ),
+            *member_columns(frame.iloc[rows], free, "repeated_members"),
         ),
         given=_given(frame, roles, reading, rows),
-        factors=_factors(frame, [column for columns in roles.named.values() for column in columns], rows),
+        factors=_factors(frame, taken, rows),
         members=None if roles.members is None else read_members(frame[roles.members].iloc[rows]),
         periods=None if roles.period is None else read_periods(frame[roles.period].iloc[rows]).take(slice(None)),
     )
