@@ -524,7 +524,7 @@ def select(
         Rank of the model to choose, instead of the one that the rule of choice selects.
     in_advance
         Whether these tolerances were fixed before anybody saw the holdout. The choice is then one claim more that is
-        judged alone, and the report says how many there are.
+        judged alone, and the report says of how many the result knows.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from fairenum.auditing.candidates import Candidates, candidates_of, measured, with_guards
-from fairenum.auditing.group_tables import shortlist_tables, shortlisted
+from fairenum.auditing.group_tables import document_counts, shortlist_tables, shortlisted
 from fairenum.auditing.prospects import confirmation_chance
 from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.audit_config import AuditConfig
@@ -19,12 +19,16 @@ from fairenum.document.choice import (
     ROUNDING_DIGITS,
     GapChange,
     Incomparable,
+    LooserLimits,
     Optimism,
     Selection,
+    ShownEvidence,
+    in_steps,
     reason_for,
 )
 from fairenum.document.consequences import rates_by_group
-from fairenum.document.models import AuditedModel, ComparedPair, OwnVerdict
+from fairenum.document.guards import Guard
+from fairenum.document.models import AuditedModel, ComparedPair, Incumbent, OwnVerdict
 from fairenum.document.scores import ColumnScores
 from fairenum.document.table_facts import SensitiveColumn
 from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMeasure, Verdict
@@ -51,11 +55,13 @@ from fairenum.metrics.comparison import is_coarse
 from fairenum.metrics.guardrails import Measured, Subject
 from fairenum.metrics.intervals import estimates
 from fairenum.metrics.performance import performance_changes
+from fairenum.metrics.rates import FRACTIONS, share
 from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray
 
 CLAIM = 0.8  # share of the error of false verdicts "fairer" for the claim, the gap that the choice is to reduce
 PERFORMANCE, RATE = Subject("performance"), Subject("selection_rate")
+MOST_TRIED = 20  # wider tolerances that are looked at
 RATE_GUARDS = ("selection_rate", "group_selection_rates", "worst_group_selection_rate")
 
 
@@ -302,8 +308,13 @@ def choose(
         measured(some, candidates.sensitive, "selection", column, tolerances.metric)
         for some in (candidates.models, [candidates.reference])
     )
-    chances = _chances(candidates, tolerances, confidence)
-    standing = _standing(candidates, found, reference, tolerances, chances)
+
+    def rule(limits: Tolerances) -> CandidateScores:
+        chances = _chances(candidates, limits, confidence)
+        return _standing(candidates, found, reference, limits, chances)
+
+    standing = rule(tolerances)
+    chances = standing.chance
     within = _ranks(np.flatnonzero(standing.candidates(tolerances)))
     place = chosen_place(standing, column, tolerances) if rank is None else rank - 1
     chosen = None if place is None else place + 1
@@ -312,17 +323,45 @@ def choose(
         len(candidates.models) + (candidates.incumbent is not None),
         {*within} - {candidates.reference.rank},
     )
+    reason = "asked_for" if rank is not None else reason_for(outcome, column, models, others)
+    is_empty = reason == "no_other_candidate" and not within and candidates.incumbent is not None
     return Selection(
         rank=chosen,
         outcome=outcome,
-        reason="asked_for" if rank is not None else reason_for(outcome, column, models, others),
+        reason=reason,
         column=column,
         tolerances=tolerances,
         candidates=within,
         pareto_front=_ranks(standing.pareto_front()),
         chance=None if chances is None or chosen is None or outcome != "selected" else float(chances[chosen - 1]),
         incomparable=() if rank is not None or others else incomparable(standing, found, reference, tolerances),
+        looser=_looser_limits(standing, rule, tolerances) if is_empty else None,
     )
+
+
+def _looser_limits(
+    standing: CandidateScores, rule: Callable[[Tolerances], CandidateScores], tolerances: Tolerances
+) -> LooserLimits | None:
+    """Return the limits nearest to the tolerances under which the rule selects a model; None if there are none.
+
+    It is applied with wider tolerances of performance (the least first), without guardrails, and with both.
+    """
+    short = np.nan_to_num(standing.target.performance - standing.performance) if standing.target else np.empty(0)
+    beyond = {in_steps(float(one)) for one in short if one > tolerances.max_performance_drop}
+    drops = [None, *sorted(beyond)[:MOST_TRIED]]
+    tried = [LooserLimits(drop, is_free) for is_free in (False, True) for drop in drops if is_free or drop is not None]
+    for limits in sorted(tried, key=lambda one: one.is_unguarded and one.max_performance_drop is not None):
+        if _is_enough(limits, rule, tolerances):
+            return limits
+    return None
+
+
+def _is_enough(limits: LooserLimits, rule: Callable[[Tolerances], CandidateScores], tolerances: Tolerances) -> bool:
+    """Tell whether the rule selects a model under looser limits."""
+    drop = tolerances.max_performance_drop if limits.max_performance_drop is None else limits.max_performance_drop
+    guards = () if limits.is_unguarded else tolerances.guards
+    wider = replace(tolerances, max_performance_drop=drop, guards=guards)
+    return int(rule(wider).fairest(wider)) >= 0
 
 
 def unless_alike(selection: Selection, candidates: Candidates, *, always_search: bool) -> Selection:
@@ -453,24 +492,35 @@ def rate_difference(
     """Return the selection rates that make all models incomparable with the reference, given that none is a candidate.
 
     They are incomparable if all of them break a guardrail on the change of `selection_rate`, or if one that breaks it
-    would be a candidate without guardrails on selection rates. Models that decide all rows alike do not count.
+    would be a candidate without guardrails on selection rates. Models that decide all rows alike do not count, and if
+    all do, none is comparable.
     """
     guards = [guard for guard in tolerances.guardrails if guard.quantity == RATE.measure and guard.is_relative]
     beyond = models.excess(guards, reference).max(axis=0, initial=0.0)
-    is_far, is_other = np.round(beyond, ROUNDING_DIGITS) > 0.0, ~models.is_constant
+    is_far, is_other = np.round(beyond, ROUNDING_DIGITS) > 0.0, np.ones(len(beyond), np.bool_)
     if standing.target is None:
         is_other[0] = False  # model 1, the reference
-    if not (is_far & is_other).any():
+    if reference.is_constant[0] or not is_other.any():
+        return None
+    is_alike = bool(models.is_constant[is_other].all())
+    is_other &= is_alike | ~models.is_constant
+    if not is_alike and not (is_far & is_other).any():
         return None
     kept = [guard for guard in tolerances.guardrails if not (guard.is_relative and guard.quantity in RATE_GUARDS)]
     excess = models.excess(kept, reference).max(axis=0, initial=0.0)
     is_suitable = replace(standing, excess=excess).candidates(tolerances) & is_far & is_other
-    if not is_suitable.any() and not is_far[is_other].all():
+    if not is_alike and not is_suitable.any() and not is_far[is_other].all():
         return None
-    place = int(np.where(is_far & is_other, beyond, np.inf).argmin())
-    rate, closest = float(reference.values[RATE][0]), float(models.values[RATE][place])
-    limit = round(abs(closest - rate) - float(beyond[place]), ROUNDING_DIGITS)
-    return Incomparable("selection_rate", rate, closest, limit)
+    rate, rates = float(reference.values[RATE][0]), models.values[RATE]
+    place = int(np.where(is_other & (is_far | is_alike), np.abs(rates - rate), np.inf).argmin())
+    closest = float(rates[place])
+    return Incomparable("selection_rate", rate, closest, _allowed(guards, is_more=closest > rate))
+
+
+def _allowed(guards: Sequence[Guard], *, is_more: bool) -> float:
+    """Return by how much guardrails allow a model to select more, or fewer, than the reference."""
+    ends = [guard.high if is_more else guard.low for guard in guards]
+    return min((abs(end) for end in ends if end is not None), default=1.0)
 
 
 def target_of(reference: Measured) -> IncumbentTarget:
@@ -551,9 +601,9 @@ def selection_again(
 ) -> Selection:
     """Return another choice among the models of a document.
 
-    If it is the model of the last choice, by the same metric, what the holdout showed of it stays shown: an interval
-    holds for every tolerance. With `in_advance`, another model is one claim more that is judged alone; otherwise its
-    verdicts are simultaneous over all models.
+    What the holdout showed of a model alone stays shown if it is chosen again, by the same metric: an interval holds
+    for every tolerance. With `in_advance`, another model is one claim more that is judged alone; otherwise its verdicts
+    are simultaneous over all models.
     """
     if rank is not None and not 1 <= rank <= len(document.models):
         raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(document.models)}")
@@ -561,27 +611,30 @@ def selection_again(
     disparity = last.disparity if tolerances.metric == last.tolerances.metric else None
     chosen = choose(candidates, document.column, tolerances, config.confidence, rank).but(disparity=disparity)
     chosen = unless_alike(chosen, candidates, always_search=config.always_search)
-    is_same = (last.rank, last.outcome, last.tolerances.metric) == (chosen.rank, "selected", tolerances.metric)
-    if is_same and last.strip and not last.is_in_sight:
-        return with_guards(_kept_evidence(last, chosen), candidates, config.confidence)
-    judged = judge_by_seen_holdout(chosen, candidates, config).but(claims=last.claims)
-    if in_advance:
-        judged = _claimed_in_advance(judged, last, candidates, config)
+    known = [*last.shown, *([last.evidence] if last.evidence else [])]
+    kept = next((one for one in known if _is_about(one, chosen)), None)
+    chosen = chosen.but(shown=tuple(one for one in known if one is not kept), claims=max(len(known), 1))
+    if kept is not None:
+        judged = _with_evidence(chosen, kept, candidates)
+    else:
+        judged = judge_by_seen_holdout(chosen, candidates, config)
+        judged = _claimed_in_advance(judged, candidates, config) if in_advance else judged
     return with_guards(judged, candidates, config.confidence)
 
 
-def _kept_evidence(last: Selection, chosen: Selection) -> Selection:
-    """Return a choice of the same model under other tolerances, with the evidence of the last choice."""
-    return last.but(
-        reason=chosen.reason,
-        tolerances=chosen.tolerances,
-        candidates=chosen.candidates,
-        pareto_front=chosen.pareto_front,
-        chance=chosen.chance,
-    )
+def _is_about(evidence: ShownEvidence, chosen: Selection) -> bool:
+    """Tell whether evidence is about the chosen model, and the gap that it was chosen by."""
+    found = evidence.rank, "selected", evidence.metric
+    return found == (chosen.rank, chosen.outcome, chosen.tolerances.metric)
 
 
-def _claimed_in_advance(judged: Selection, last: Selection, candidates: Candidates, config: AuditConfig) -> Selection:
+def _with_evidence(chosen: Selection, evidence: ShownEvidence, candidates: Candidates) -> Selection:
+    """Return a choice with what the holdout showed of the model before, and models that it confirms besides."""
+    fields = {name: getattr(evidence, name) for name in evidence.__struct_fields__ if name not in ("rank", "metric")}
+    return chosen.but(**fields, confirmed=_confirmed(chosen, candidates))
+
+
+def _claimed_in_advance(judged: Selection, candidates: Candidates, config: AuditConfig) -> Selection:
     """Return a choice with the claim of a model that was fixed in advance: its gap and performance, judged alone."""
     own = candidates.model(judged.rank).own if judged.rank and judged.outcome == "selected" else None
     if own is None or judged.tolerances.metric != config.metric:
@@ -589,7 +642,11 @@ def _claimed_in_advance(judged: Selection, last: Selection, candidates: Candidat
     strip = tuple(
         one
         for cell in judged.strip
-        for one in (_claimed(cell, own, candidates, judged.rank or 1) if cell.is_claim else (cell,))
+        for one in (
+            _claimed(cell, own, candidates, judged.rank or 1, config.control)
+            if cell.is_claim
+            else (cell.but(is_joint=True),)
+        )
     )
     changes = judged.gap_change and Parts(judged.gap_change.selection, own.change)
     return judged.but(
@@ -599,22 +656,50 @@ def _claimed_in_advance(judged: Selection, last: Selection, candidates: Candidat
         performance_floor=own.performance.low,
         performance_ceiling=own.performance.high,
         is_in_sight=False,
-        claims=last.claims + 1,
+        is_in_advance=True,
+        claims=len(judged.shown) + 1,
     )
 
 
-def _claimed(cell: GapChange, own: OwnVerdict, candidates: Candidates, rank: int) -> Iterator[GapChange]:
-    """Yield the claim about a model alone and, if it is about two groups, the gap over all groups after it."""
+def _claimed(
+    cell: GapChange, own: OwnVerdict, candidates: Candidates, rank: int, control: str | None
+) -> Iterator[GapChange]:
+    """Yield the claim about a model alone and, if it is about two groups, the gap over all groups and other pairs.
+
+    Other pairs have no intervals: the document has none.
+    """
     claim = cell.but(change=own.change, confidence=own.confidence, verdict=own.verdict, pair=own.pair)
     if own.pair is None:
         yield claim
         return
     table = next(one for one in candidates.sensitive if one.column == cell.column)
     members = candidates.reference, candidates.model(rank)
-    scores = (member.scores.holdout.by_column[cell.column] for member in members)
-    first, selected = (_between(own.pair, table, one) for one in scores)
-    yield claim.but(first=first, selected=selected)
-    yield cell.but(is_claim=False)
+    scores = [member.scores.holdout.by_column[cell.column] for member in members]
+
+    def between(one: GapChange, pair: ComparedPair) -> GapChange:
+        return one.but(first=_between(pair, table, scores[0]), selected=_between(pair, table, scores[1]), pair=pair)
+
+    yield between(claim, own.pair)
+    yield cell.but(is_claim=False, is_joint=True)
+    for pair in _watched_pairs(own.pair, table, candidates.reference, control or own.pair.higher):
+        other = between(cell.but(is_claim=False, verdict=None), pair)
+        yield other.but(change=_change(other.first, other.selected))
+
+
+def _watched_pairs(
+    pair: ComparedPair, column: SensitiveColumn, reference: AuditedModel | Incumbent, control: str
+) -> list[ComparedPair]:
+    """Return the pairs of the control with every other compared group, each in its order on the selection split."""
+    counts = document_counts([reference.scores.selection.by_column[column.column]], column, "selection")
+    rates = share(*np.broadcast_arrays(*FRACTIONS[pair.rate](counts)))[0]
+    found = {one.name: rate for one, rate in zip(column.groups, rates, strict=True) if one.is_compared and one.holdout}
+    others = [name for name in found if control in found and name not in (pair.higher, pair.lower, control)]
+    return [ComparedPair(pair.rate, *sorted((control, name), key=lambda one: -found[one])) for name in others]
+
+
+def _change(first: Estimate, selected: Estimate) -> Estimate:
+    """Return the change from one gap to another, without an interval."""
+    return Estimate(None if first.value is None or selected.value is None else selected.value - first.value)
 
 
 def _between(pair: ComparedPair, column: SensitiveColumn, scores: ColumnScores) -> Estimate:

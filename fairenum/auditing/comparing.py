@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairenum.auditing.group_tables import document_counts
+from fairenum.auditing.group_tables import document_counts, saved_design
 from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.comparison_document import (
     CompareConfig,
@@ -33,7 +33,9 @@ from fairenum.metrics.changes import (
     change_limits,
     is_single,
     stacked,
+    stacked_correlation,
 )
+from fairenum.metrics.counts import FloatArray
 from fairenum.metrics.intervals import (
     Interval,
     difference,
@@ -44,7 +46,7 @@ from fairenum.metrics.intervals import (
     pairwise,
     rate_limits,
 )
-from fairenum.metrics.rates import GAP_RATES, scored
+from fairenum.metrics.rates import GAP_RATES, Rate, scored
 from fairenum.runtime.hints import quoted
 from fairenum.tables import Groups
 
@@ -126,7 +128,8 @@ def _of_measurement(column: ColumnMeasures, document: MeasureDocument) -> Counte
         total.append((row.n - positives, positives))
         selected.append(column.scores.selected_by_label(code) if document.has_label else (row.selected, 0))
     kept = [code for code, row in enumerate(column.impact.groups) if row.is_compared and row.n]
-    counts = Confusion(np.array([total], dtype=np.float64), np.array([selected], dtype=np.float64))
+    rows, chosen = (np.array([one], dtype=np.float64) for one in (total, selected))
+    counts = Confusion(rows, chosen, design=saved_design([column.scores]))
     names = tuple(column.impact.groups[code].group for code in kept)
     return CountedColumn(names, counts.of_groups(np.array(kept, dtype=np.intp)), document.has_label)
 
@@ -189,9 +192,7 @@ def _main_gap(new: JudgedDocument, config: CompareConfig) -> tuple[str, Gap]:
     """Return the column and the metric of the gap that the new run is mainly about."""
     if isinstance(new, AuditDocument):
         return str(new.column), config.metric or new.selection.tolerances.metric
-    metric = config.metric or new.config.metric
-    needs_label = any(one.needs_label for one in METRICS if one.key == metric)
-    return new.dataset.primary.column, metric if new.has_label or not needs_label else "demographic_parity_difference"
+    return new.dataset.primary.column, config.metric or new.config.metric
 
 
 def _errors(claims: Sequence[Claim], main: Claim, error: float) -> list[float]:
@@ -242,8 +243,10 @@ def change_of_gap(old: Confusion, new: Confusion, metric: Gap, confidence: float
     critical = normal_critical(confidence)
     levels = Criticals(*[critical] * 5) if single else bonferroni_criticals(confidence, groups, len(rates))
 
+    correlations = [stacked_correlation([_correlation(rate, counts) for rate in rates]) for counts in (old, new)]
+
     def pairs(place: int, value: float) -> Interval:
-        return pairwise(rate_limits(*fractions[place], value), present)
+        return pairwise(rate_limits(*fractions[place], value), present, correlations[place])
 
     first, models = pairs(0, levels.level), pairs(1, levels.level)
     first = replace(first, lower=pairs(0, levels.first).lower)
@@ -254,6 +257,10 @@ def change_of_gap(old: Confusion, new: Confusion, metric: Gap, confidence: float
     moved = DifferenceLimits(first[0], models, difference(after, before), difference(after, turned))
     lower, upper = change_limits(moved, present, single=single)
     return float(lower[0]), float(upper[0])
+
+
+def _correlation(rate: Rate, counts: Confusion) -> FloatArray | None:
+    return None if counts.design is None else counts.design.of_rate(rate).correlation
 
 
 def _verdict(lower: float, upper: float, margin: float) -> GapVerdict:

@@ -6,7 +6,7 @@ Predictions are learned on training rows and measured on the selection split; th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,7 +64,7 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
     return Screening(
         rows=len(rows.measured),
         model_auc=model_auc,
-        features=tuple(_best_features(several, rows, *labels, is_label=True)) if _is_mixed(labels) else (),
+        features=tuple(_best_features(several, rows, *labels)) if _is_mixed(labels) else (),
         lookalikes=tuple(_lookalikes(several, rows, *decided)),
         columns=tuple(
             found
@@ -104,28 +104,40 @@ def area(classes: Codes, scores: FloatArray) -> float:
     return float(np.mean([auc(scores[None, :, one], (classes == one).astype(np.uint8)) for one in wanted]))
 
 
-def lowest_area(classes: Codes, scores: FloatArray, confidence: float) -> float:
-    """Return the lower limit of `area`; with more than two classes, the mean of limits that hold together."""
+def best_told(classes: Codes, scores: FloatArray, confidence: float) -> tuple[float, float, int]:
+    """Return the largest AUC of a class against the rest, a lower limit of it, and the class; of two classes, class 1.
+
+    The limit is the largest of those of all classes, which hold together.
+    """
     wanted = (1,) if scores.shape[1] == 2 else range(scores.shape[1])
     own = 1.0 - (1.0 - confidence) / len(wanted)
-    limits = [auc_intervals(scores[None, :, one], (classes == one).astype(np.uint8), own).lower for one in wanted]
-    return float(np.mean(limits))
+    cases = [(scores[None, :, one], (classes == one).astype(np.uint8)) for one in wanted]
+    areas = [float(auc(*case)[0]) for case in cases]
+    lows = [float(auc_intervals(*case, own).lower[0]) for case in cases]
+    return max(areas), max(lows), wanted[int(np.argmax(areas))]
 
 
 def _best_features(
-    columns: list[Column], rows: _Rows, learned: Codes, measured: Codes, *, is_label: bool = False
+    columns: list[Column], rows: _Rows, learned: Codes, measured: Codes, groups: Sequence[str] | None = None
 ) -> Iterator[SingleFeature]:
-    """Yield the `MOST_SHOWN` features that alone predict the classes with the highest AUC, best first."""
+    """Yield the `MOST_SHOWN` features that alone predict the classes with the highest AUC, best first.
+
+    The classes are the named groups, or labels if `groups` is None.
+    """
+    confidence = 1.0 - (1.0 - CONFIDENCE) / max(len(columns), 1)
     found = [
-        (area(measured, chances(column, rows.train_rows, learned, rows.measured_rows)), -place)
+        (best_told(measured, chances(column, rows.train_rows, learned, rows.measured_rows), confidence)[0], -place)
         for place, column in enumerate(columns)
     ]
-    for best, place in sorted(found, reverse=True)[:MOST_SHOWN]:
+    for _, place in sorted(found, reverse=True)[:MOST_SHOWN]:
         column = columns[-place]
         scores = chances(column, rows.train_rows, learned, rows.measured_rows)  # again, as all would take much memory
-        low = lowest_area(measured, scores, 1.0 - (1.0 - CONFIDENCE) / len(columns))
-        right = float(np.mean(scores.argmax(1) == measured)) if is_label else None
-        yield SingleFeature(column.name, best, low, right)
+        best, low, told = best_told(measured, scores, confidence)
+        right = float(np.mean(scores.argmax(1) == measured)) if groups is None else None
+        if groups is None or len(groups) == 2:
+            yield SingleFeature(column.name, best, low, right)
+        else:
+            yield SingleFeature(column.name, best, low, right, groups[told], area(measured, scores))
 
 
 def chances(
@@ -201,13 +213,14 @@ def _group_prediction(
         rows.train[inside[0]], rows.measured[inside[1]], rows.train_rows[inside[0]], rows.measured_rows[inside[1]]
     )
     classes = [np.searchsorted(compared, codes[one]) for codes, one in zip(parts, inside, strict=True)]
+    names = tuple(groups.names[code] for code in compared)
     sensitive = {one.column for one in division.dataset.sensitive}  # as features they predict the group trivially
     others = [column for column in columns if column.name not in sensitive]
     return ScreenedColumn(
         column=groups.column,
-        groups=tuple(groups.names[code] for code in compared),
+        groups=names,
         together=_joint_auc([column.name for column in others], within, division, *classes),
-        features=tuple(_best_features(others, within, *classes)),
+        features=tuple(_best_features(others, within, classes[0], classes[1], names)),
     )
 
 

@@ -39,7 +39,7 @@ def document_counts(
 
     Counts are sums of weights, or numbers of rows if the document does not hold the weights of the split.
     """
-    heads = replace(_headcounts(scores, column, part, drawn), design=_design(scores))
+    heads = replace(_headcounts(scores, column, part, drawn), design=saved_design(scores))
     selected = [one.weights for one in scores if one.weights]
     total = [weights for group in column.groups if (weights := group.weights(part))]
     if len(selected) < len(scores) or len(total) < len(column.groups):
@@ -57,12 +57,27 @@ def document_counts(
     return replace(sums, squares=squares, heads=heads.total, design=heads.design)
 
 
-def _design(scores: Sequence[ColumnScores]) -> Design | None:
+def saved_design(scores: Sequence[ColumnScores]) -> Design | None:
     """Return the factors of variances that a document has for rows in clusters; None if rows are independent."""
     found = [one.inflation for one in scores if one.inflation]
     if len(found) < len(scores) or not found:
         return None
-    return Design(lambda rate: Inflated(np.array([one[rate] for one in found])))
+    related = [one.correlation for one in scores if one.correlation]
+
+    def of_rate(rate: str) -> Inflated:
+        factor = np.array([one[rate] for one in found])
+        if len(related) < len(scores):
+            return Inflated(factor)
+        return Inflated(factor, np.array([_symmetric(one[rate], factor.shape[1]) for one in related]))
+
+    return Design(of_rate)
+
+
+def _symmetric(pairs: Sequence[float], groups: int) -> FloatArray:
+    """Return a matrix of correlations, given those of every two groups."""
+    above = np.zeros((groups, groups))
+    above[np.triu_indices(groups, 1)] = pairs
+    return above + above.T + np.eye(groups)
 
 
 def _headcounts(scores: Sequence[ColumnScores], column: SensitiveColumn, part: Part, drawn: float = 1.0) -> Confusion:

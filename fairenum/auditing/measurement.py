@@ -44,7 +44,7 @@ from fairenum.document.terms import GAPS, Gap, Ratio
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
 from fairenum.metrics import Decisions, Scores, gap_intervals, rate_intervals, score
-from fairenum.metrics.counts import BitArray, FloatArray, confusion
+from fairenum.metrics.counts import BitArray, FloatArray, IntArray, confusion
 from fairenum.metrics.group_probabilities import SoftGroups, rate_bounds, soft_differences, soft_rates
 from fairenum.metrics.impact_ratios import Headcount, impact_ratios, impact_table, ratio_intervals
 from fairenum.metrics.intervals import estimates, plain
@@ -64,7 +64,6 @@ from fairenum.runtime.parallel import one_thread
 from fairenum.tables import Groups
 from fairenum.tables.decision_tables import DecidedTable, Roles, load_decided
 from fairenum.tables.groups import comparable, named_groups
-from fairenum.tables.probable_groups import ProbableGroups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,18 +162,17 @@ def measured_column(decisions: Decisions, setting: ColumnSetting) -> list[Column
         alone = replace(decisions, predictions=decisions.predictions[[number]])
         scores = score(alone)
         table = impact(number + 1, scores, setting, has_label=setting.has_label, selected=_selected(decisions, number))
-        given = _given(decisions.predictions[number], setting)
+        given = _given(alone, setting, table)
         periods = None if setting.watch is None else period_measures(alone, setting.watch)
         found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), own, given, periods))
     return found
 
 
-def _given(bits: BitArray, setting: ColumnSetting) -> GivenMeasures | None:
+def _given(decisions: Decisions, setting: ColumnSetting, table: GroupTable) -> GivenMeasures | None:
     """Return the comparison of groups within strata; None without strata."""
     if setting.strata is None:
         return None
-    config = setting.config
-    return given_measures(bits, setting.groups, setting.strata, config.given, setting.reference, config.confidence)
+    return given_measures(decisions, setting.strata, setting.config.given, table, setting.config.confidence)
 
 
 def _selected(decisions: Decisions, number: int) -> FloatArray:
@@ -233,14 +231,21 @@ def _decided_groups(scores: Scores, table: GroupTable, setting: ColumnSetting) -
 
 
 def measured_score(
-    name: str, values: FloatArray, labels: BitArray | None, settings: Sequence[ColumnSetting]
+    name: str,
+    values: FloatArray,
+    labels: BitArray | None,
+    settings: Sequence[ColumnSetting],
+    clusters: IntArray | None = None,
 ) -> MeasuredScore:
     """Return the measures of a score, of which higher is favourable, overall and between the groups of every column."""
     config = settings[0].config
     order = np.argsort(values, kind="stable")  # every column sorts again, which is quick for sorted values
     values, labels = values[order], None if labels is None else labels[order]
+    clusters = None if clusters is None else np.unique(clusters[order], return_inverse=True)[1].ravel()
     places = np.unique(values, return_inverse=True)[1].astype(np.float64)  # ranks, so that rounding merges no scores
-    auc = Estimate() if labels is None else estimates(auc_intervals(places[None], labels, config.confidence))[0]
+    auc = Estimate()
+    if labels is not None:
+        auc = estimates(auc_intervals(places[None], labels, config.confidence, clusters=clusters))[0]
     least, median, most = (float(one) for one in np.sort(sign(config) * np.quantile(values, (0.0, 0.5, 1.0))) + 0.0)
     return MeasuredScore(
         name=name,
@@ -248,7 +253,9 @@ def measured_score(
         median=median,
         most=most,
         at_median=int(np.count_nonzero(values == np.median(values))),
-        columns=tuple(ranked_column(ScoredRows(values, one.groups.take(order), labels), one) for one in settings),
+        columns=tuple(
+            ranked_column(ScoredRows(values, one.groups.take(order), labels, clusters), one) for one in settings
+        ),
         auc=auc,
         is_lower_better=config.lower_is_better,
     )
@@ -349,6 +356,7 @@ def run_measure(
 
 def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
     """Return the measures of a table of decisions and scores as a document."""
+    _refuse_without_label(table, config)
     columns = _columns(table, config)
     primary = named_groups(columns, config.primary)
     has_label, strata = table.label is not None, strata_of(table.given)
@@ -360,7 +368,8 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
     made, cutoff, values = given_decisions(table, config), resolved_cutoff(table, config), oriented(table, config)
     score_measures = None
     if table.score is not None and values is not None:
-        score_measures = measured_score(table.score.column, values, _labels(table) if has_label else None, settings)
+        labels = _labels(table) if has_label else None
+        score_measures = measured_score(table.score.column, values, labels, settings, table.members)
     resolved = replace(
         config,
         cutoff=None if config.cutoff is None else str(cutoff),
@@ -379,6 +388,15 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
     return document.but(warnings=cautions(document))
 
 
+def _refuse_without_label(table: DecidedTable, config: MeasureConfig) -> None:
+    metric = metric_of(config.metric)
+    if table.label is None and metric is not None and metric.needs_label:
+        raise ConfigError(
+            f"option 'metric' (--metric) is {config.metric!r}, which needs the true outcomes, and there is no label; "
+            "name it with label=... (--label COLUMN)"
+        )
+
+
 def _factors(
     table: DecidedTable, settings: Sequence[ColumnSetting], made: GivenDecisions, found: MeasuredDecisions
 ) -> Iterator[FactorHint]:
@@ -386,8 +404,8 @@ def _factors(
     for setting in settings[: len(table.sensitive)]:
         groups = setting.groups
         factors = (*table.factors, *(one for one in table.sensitive if one.column != groups.column))
-        impact = found.of_column(groups.column).impact
-        yield from factor_hints(made.bits, groups, impact, factors, setting.config.confidence)
+        decisions = _all_decisions(table, [made], groups)
+        yield from factor_hints(decisions, found.of_column(groups.column), factors, setting.config.confidence)
 
 
 def _columns(table: DecidedTable, config: MeasureConfig) -> tuple[Groups, ...]:
@@ -410,17 +428,21 @@ def _all_decisions(table: DecidedTable, made: Sequence[GivenDecisions], groups: 
     return Decisions(bits, _labels(table), groups, clusters=table.members)
 
 
-def _probable(groups: ProbableGroups, bits: BitArray, config: MeasureConfig) -> ProbableMeasures:
-    """Return the weighted rates of groups that are known by probability only, and their bounds."""
-    soft = SoftGroups(groups.probabilities.copy(), bits)
+def _probable(table: DecidedTable, bits: BitArray, config: MeasureConfig) -> ProbableMeasures | None:
+    """Return the weighted rates of groups that are known by probability only, and their bounds; None without them."""
+    groups = table.probable
+    if groups is None:
+        return None
+    soft = SoftGroups(groups.probabilities.copy(), bits, table.members)
     reference = int(soft.sizes.argmax())
     found = (
         soft_rates(soft, config.confidence),
         rate_bounds(soft, config.confidence),
         soft_differences(soft, reference, config.confidence),
     )
-    parts = zip(groups.names, soft.sizes.tolist(), *map(estimates, found), strict=True)
-    return ProbableMeasures(groups.names[reference], tuple(ProbableGroup(*part) for part in parts))
+    parts = [ProbableGroup(*one) for one in zip(groups.names, soft.sizes.tolist(), *map(estimates, found), strict=True)]
+    parts[reference] = parts[reference].but(difference=Estimate())  # it is not compared with itself
+    return ProbableMeasures(groups.names[reference], tuple(parts))
 
 
 def _watching(table: DecidedTable, decisions: Decisions, settings: Sequence[ColumnSetting]) -> Sequence[ColumnSetting]:
@@ -428,7 +450,7 @@ def _watching(table: DecidedTable, decisions: Decisions, settings: Sequence[Colu
     if (periods := table.periods) is None:
         return settings
     config = settings[0].config
-    metric = config.metric if settings[0].measures(config.metric) else "demographic_parity_difference"
+    metric = config.metric
     number = sum(watched_rates(replace(decisions, groups=one.groups), metric) for one in settings)
     share = (1 - config.confidence) / max(number, 1)
     return [
@@ -463,7 +485,7 @@ def _decisions(
             accuracy=overall["accuracy"][place],
             balanced_accuracy=overall["balanced_accuracy"][place],
             follows_label=table.label is not None and bool((given.bits == labels).all()),
-            probable=None if table.probable is None else _probable(table.probable, given.bits, settings[0].config),
+            probable=_probable(table, given.bits, settings[0].config),
         )
         for place, given in enumerate(made)
     )

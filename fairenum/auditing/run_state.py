@@ -43,7 +43,7 @@ from fairenum.enumeration.fairest import guard_excess
 from fairenum.enumeration.model import Model
 from fairenum.runtime.budget import Deadline, Interrupted, checkpoint, until, waited
 from fairenum.runtime.random_streams import stream
-from fairenum.svm.problem import FloatArray, Kernel
+from fairenum.svm.problem import FloatArray, IntArray, Kernel
 from fairenum.svm.sparse_or_dense import as_matrix, dense
 
 if TYPE_CHECKING:
@@ -184,7 +184,8 @@ class RunState(Prepared):
             self.division, self.table, self.config, lower_is_better=answers.is_lower_better
         )
         labels = self.division.dataset.y[rows].astype(np.uint8)
-        yield ModelScore(0, measured_score(answers.name, answers.scores[rows], labels, settings), len(rows))
+        found = measured_score(answers.name, answers.scores[rows], labels, settings, self._clusters(rows))
+        yield ModelScore(0, found, len(rows))
 
     def _model_score(self, rank: int, sensitive: Sequence[SensitiveColumn]) -> ModelScore:
         rows, place = self.division.rows["holdout"], self.scored_set.ranks.index(rank)
@@ -201,7 +202,13 @@ class RunState(Prepared):
             for number, (groups, column) in enumerate(zip(self.division.columns, sensitive, strict=True))
         ]
         name = f"decision value of model {rank}"
-        return ModelScore(rank, measured_score(name, np.asarray(values), self.division.holdout.labels, settings))
+        labels, clusters = self.division.holdout.labels, self._clusters(rows)
+        return ModelScore(rank, measured_score(name, np.asarray(values), labels, settings, clusters))
+
+    def _clusters(self, rows: IntArray) -> IntArray | None:
+        """Return the persons or firms of some rows; None if every row is one of its own."""
+        members = self.division.dataset.members
+        return None if members is None else members[rows]
 
     def with_flip_price(self, document: AuditDocument, person: Person) -> Person:
         """Return a person with the flip price of model 1's decision."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.measure_document import MeasureConfig
 from fairenum.document.scores import NO_GROUPS, ChangedEstimate, ColumnScores, GapEstimate, SelectedWeights, SplitScores
@@ -142,6 +144,7 @@ def column_scores(
             weights=_weights(scores.counts, model),
             shared=() if shared is None else tuple(shared[model].sum(-1).tolist()),
             inflation=_inflation(inflated, model),
+            correlation=_correlation(scores.counts, model),
         )
         for model, (own, selected) in enumerate(zip(gaps, rows, strict=True))
     ]
@@ -160,6 +163,13 @@ def _inflated(decisions: Decisions, counts: Confusion) -> Mapping[str, FloatArra
 
 def _inflation(found: Mapping[str, FloatArray] | None, model: int) -> dict[str, tuple[float, ...]] | None:
     return None if found is None else {rate: tuple(one[model].tolist()) for rate, one in found.items()}
+
+
+def _correlation(counts: Confusion, model: int) -> dict[str, tuple[float, ...]] | None:
+    """Return by rate the correlations of a model's estimates in every two groups; None if clusters are in one group."""
+    found = {} if counts.design is None else {rate: counts.design.of_rate(rate).correlation for rate in FRACTIONS}
+    known = {rate: one[model] for rate, one in found.items() if one is not None}
+    return {rate: tuple(one[np.triu_indices(len(one), 1)].tolist()) for rate, one in known.items()} or None
 
 
 def _weights(counts: Confusion, model: int) -> SelectedWeights | None:

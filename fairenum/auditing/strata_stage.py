@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from fairenum.document.measure_document import ColumnMeasures
 from fairenum.document.scores import GroupTable
 from fairenum.document.strata_facts import FactorHint, GivenGroup, GivenMeasures, Stratum
 from fairenum.document.value import Estimate
 from fairenum.errors import ColumnUnusable
-from fairenum.metrics import Decisions, gap_intervals, score
-from fairenum.metrics.counts import BitArray, FloatArray
+from fairenum.metrics import Decisions, Scores, gap_intervals, score
+from fairenum.metrics.clustered_strata import PairRows, strata_inflation
+from fairenum.metrics.counts import FloatArray
+from fairenum.metrics.inference import signed_differences
 from fairenum.metrics.intervals import Interval, estimate, estimates, plain
-from fairenum.metrics.strata import StratifiedPair, common_difference, common_odds, divided_difference
+from fairenum.metrics.strata import StrataInflation, StratifiedPair, common_difference, common_odds, divided_difference
 from fairenum.runtime.hints import quoted
 from fairenum.tables import Groups
 from fairenum.tables.groups import intersect
@@ -38,56 +43,107 @@ def strata_of(given: Sequence[Groups]) -> Groups | None:
 
 
 def given_measures(
-    bits: BitArray, groups: Groups, strata: Groups, columns: Sequence[str], reference: str, confidence: float
+    decisions: Decisions, strata: Groups, columns: Sequence[str], table: GroupTable, confidence: float
 ) -> GivenMeasures:
-    """Return the comparison of the groups of one sensitive column within strata."""
-    rows, selected = _crossed_counts(bits, groups, strata)
-    position = groups.names.index(reference)
-    compared = np.flatnonzero(groups.compared & rows.any(0)).tolist()
+    """Return the comparison of the groups of one sensitive column, in one set of decisions, within strata.
+
+    `table` is their adverse-impact table, which has the raw differences to the reference group.
+    """
+    crossed = _Crossed.of(decisions, strata)
+    position = decisions.groups.names.index(table.reference)
+    compared = np.flatnonzero(decisions.groups.compared & crossed.rows.any(0)).tolist()
+    parts = [*_parts(decisions, strata)]
     return GivenMeasures(
         columns=tuple(columns),
-        reference=reference,
-        strata=tuple(_strata(bits, groups, strata, confidence)),
+        reference=table.reference,
+        strata=tuple(_strata(parts, crossed, strata, confidence)),
         groups=tuple(
-            _given_group(groups.names[code], _pair(rows, selected, code, position), confidence)
+            _given_group(table.groups[code].difference, crossed, code, position, strata, confidence).but(
+                group=table.groups[code].group,
+                differences=tuple(_differences(parts, crossed.pair(code, position), code, position, confidence)),
+            )
             for code in compared
             if code != position
         ),
     )
 
 
-def _crossed_counts(bits: BitArray, groups: Groups, strata: Groups) -> tuple[FloatArray, FloatArray]:
-    """Return the rows and the selected rows of each stratum and group, shape (strata, groups)."""
-    shape = len(strata.names), len(groups.names)
-    cells = strata.codes * shape[1] + groups.codes
-    found = (np.bincount(cells, weights, minlength=shape[0] * shape[1]) for weights in (None, bits))
-    rows, selected = (counts.reshape(shape).astype(np.float64) for counts in found)
-    return rows, selected
+@dataclass(frozen=True, slots=True, eq=False)
+class _Crossed:
+    """Decisions and their strata, with rows and selected rows of each stratum and group, shape (strata, groups)."""
+
+    decisions: Decisions
+    strata: Groups
+    rows: FloatArray
+    selected: FloatArray
+
+    @classmethod
+    def of(cls, decisions: Decisions, strata: Groups) -> Self:
+        """Return the counts of one set of decisions."""
+        shape = len(strata.names), len(decisions.groups.names)
+        cells = strata.codes * shape[1] + decisions.groups.codes
+        found = (np.bincount(cells, weights, shape[0] * shape[1]) for weights in (None, decisions.predictions[0]))
+        rows, selected = (counts.reshape(shape).astype(np.float64) for counts in found)
+        return cls(decisions, strata, rows, selected)
+
+    def pair(self, code: int, reference: int) -> StratifiedPair:
+        """Return the counts of a group and of its reference group."""
+        rows, selected = self.rows, self.selected
+        return StratifiedPair(selected[:, code], rows[:, code], selected[:, reference], rows[:, reference])
+
+    def inflation(self, code: int, reference: int) -> StrataInflation | None:
+        """Return the inflation of variances by clusters; None if rows are independent."""
+        clusters, codes = self.decisions.clusters, self.decisions.groups.codes
+        if clusters is None:
+            return None
+        kept = np.isin(codes, [code, reference])
+        bits = self.decisions.predictions[0][kept]
+        rows = PairRows(self.strata.codes[kept], codes[kept] == reference, bits, clusters[kept])
+        return strata_inflation(self.pair(code, reference), rows)
 
 
-def _pair(rows: FloatArray, selected: FloatArray, code: int, reference: int) -> StratifiedPair:
-    return StratifiedPair(selected[:, code], rows[:, code], selected[:, reference], rows[:, reference])
-
-
-def _strata(bits: BitArray, groups: Groups, strata: Groups, confidence: float) -> Iterator[Stratum]:
-    rows, selected = _crossed_counts(bits, groups, strata)
+def _parts(decisions: Decisions, strata: Groups) -> Iterator[Scores | None]:
+    """Yield the scores of the rows of each stratum; None for a stratum without rows."""
     order = np.argsort(strata.codes, kind="stable")
-    parts = np.split(order, np.cumsum(strata.sizes)[:-1])
+    for rows in np.split(order, np.cumsum(strata.sizes)[:-1]):
+        clusters = None if decisions.clusters is None else decisions.clusters[rows]
+        bits, labels = decisions.predictions[:, rows], np.zeros(len(rows), np.uint8)
+        groups = decisions.groups.take(rows)
+        yield score(Decisions(bits, labels, groups, clusters=clusters)) if len(rows) else None
+
+
+def _strata(parts: Sequence[Scores | None], crossed: _Crossed, strata: Groups, confidence: float) -> Iterator[Stratum]:
+    compared = crossed.decisions.groups.compared
     for code, part in enumerate(parts):
         gap = Estimate()
-        if np.count_nonzero(rows[code][groups.compared]) > 1:
-            here = Decisions(bits[None, part], np.zeros(len(part), np.uint8), groups.take(part))
-            gap = estimates(gap_intervals(score(here), "demographic_parity_difference", confidence))[0]
-        sizes, chosen = (tuple(one[code].astype(int).tolist()) for one in (rows, selected))
+        if part is not None and np.count_nonzero(crossed.rows[code][compared]) > 1:
+            gap = estimates(gap_intervals(part, "demographic_parity_difference", confidence))[0]
+        sizes, chosen = (tuple(one[code].astype(int).tolist()) for one in (crossed.rows, crossed.selected))
         yield Stratum(strata.names[code], sizes, chosen, gap)
 
 
-def _given_group(name: str, pair: StratifiedPair, confidence: float) -> GivenGroup:
-    odds, parts = common_odds(pair, confidence), divided_difference(pair, confidence)
+def _differences(
+    parts: Sequence[Scores | None], pair: StratifiedPair, code: int, reference: int, confidence: float
+) -> Iterator[Estimate]:
+    """Yield the difference of two groups in each stratum; empty where one of them has no rows."""
+    for part, is_shared in zip(parts, pair.is_shared, strict=True):
+        if part is None or not is_shared:
+            yield Estimate()
+            continue
+        yield estimates(signed_differences(part, reference=part.groups.names[reference], confidence=confidence)[0])[
+            code
+        ]
+
+
+def _given_group(
+    raw: Estimate, crossed: _Crossed, code: int, reference: int, strata: Groups, confidence: float
+) -> GivenGroup:
+    pair, inflation = crossed.pair(code, reference), crossed.inflation(code, reference)
+    odds, parts = common_odds(pair, confidence, inflation), divided_difference(pair, confidence, inflation)
     return GivenGroup(
-        group=name,
-        raw=estimates(pair.raw(confidence))[0],
-        difference=_single(common_difference(pair, confidence)),
+        group="",
+        raw=raw,
+        difference=_single(common_difference(pair, confidence, inflation)),
         odds_ratio=estimate(odds.ratio, odds.lower, odds.upper),
         log_error=plain(odds.log_error),
         statistic=plain(odds.statistic),
@@ -99,10 +155,8 @@ def _given_group(name: str, pair: StratifiedPair, confidence: float) -> GivenGro
         composition=_single(parts.composition),
         unmatched=plain(parts.unmatched),
         compared_rows=int((pair.rows + pair.reference_rows)[pair.is_shared].sum()),
-        differences=tuple(
-            one if shared else Estimate()
-            for one, shared in zip(estimates(pair.differences(confidence)), pair.is_shared, strict=True)
-        ),
+        differences=(),
+        unlike=None if odds.unlike is None else strata.names[odds.unlike],
     )
 
 
@@ -112,23 +166,28 @@ def _single(interval: Interval) -> Estimate:
 
 
 def factor_hints(
-    bits: BitArray, groups: Groups, table: GroupTable, factors: Iterable[Groups], confidence: float
+    decisions: Decisions, column: ColumnMeasures, factors: Iterable[Groups], confidence: float
 ) -> tuple[FactorHint, ...]:
     """Return the columns that reverse or remove the difference between the most and the least selected group.
 
-    The difference must be shown to differ from 0. A column is left out if the two groups hardly meet in its strata, or
-    if it nearly equals the decisions. The strongest effect comes first.
+    The difference must be shown to differ from 0, and so must the gap over all groups, since these two groups were not
+    named before. A column is left out if the two groups hardly meet in its strata, or if it nearly equals the
+    decisions. The strongest effect comes first.
     """
+    table, groups = column.impact, decisions.groups
     known = [row for row in table.groups if row.is_compared and not row.is_small and row.rate.value is not None]
-    if len(known) < 2:
+    if len(known) < 2 or not column.scores.demographic_parity_difference.low:
         return ()
     low, high = (pick(known, key=lambda row: row.rate.value or 0.0).group for pick in (min, max))
+    place, reference = groups.names.index(low), groups.names.index(high)
+    raw = estimates(signed_differences(score(decisions), reference=high, confidence=confidence)[0])[place]
     found = []
     for factor in factors:
-        rows, selected = _crossed_counts(bits, groups, factor)
-        pair = _pair(rows, selected, groups.names.index(low), groups.names.index(high))
-        if _is_informative(pair, rows, selected):
-            found.append(_hint(groups.column, factor.column, low, high, pair, confidence))
+        crossed = _Crossed.of(decisions, factor)
+        if _is_informative(crossed.pair(place, reference), crossed.rows, crossed.selected):
+            inflation = crossed.inflation(place, reference)
+            given = _single(common_difference(crossed.pair(place, reference), confidence, inflation))
+            found.append(_hint(FactorHint(groups.column, factor.column, low, high, raw, given, "removes")))
     hints = sorted((one for one in found if one), key=lambda one: -(one.given.value or 0.0))
     return tuple(hints[:SHOWN_HINTS])
 
@@ -145,13 +204,11 @@ def _is_informative(pair: StratifiedPair, rows: FloatArray, selected: FloatArray
     return bool(is_mixed and spread > 0 and 1 - within / spread < EXPLAINED)
 
 
-def _hint(
-    column: str, factor: str, group: str, reference: str, pair: StratifiedPair, confidence: float
-) -> FactorHint | None:
-    raw, given = estimates(pair.raw(confidence))[0], _single(common_difference(pair, confidence))
+def _hint(found: FactorHint) -> FactorHint | None:
+    """Return the hint with its effect; None if a difference is not shown, or remains within strata."""
+    raw, given = found.raw, found.given
     if raw.value is None or given.value is None or (raw.high or 0.0) >= 0.0:
         return None
-    if given.value > 0.0:
-        return FactorHint(column, factor, group, reference, raw, given, "reverses")
-    is_small = given.value >= raw.value / 2 and (given.high or 0.0) >= 0.0
-    return FactorHint(column, factor, group, reference, raw, given, "removes") if is_small else None
+    if (given.low or 0.0) > 0.0:
+        return found.but(effect="reverses")
+    return found if given.value >= raw.value / 2 and (given.high or 0.0) >= 0.0 else None

@@ -71,6 +71,11 @@ def measure(
     """Measure decisions, write and print the result, and return the exit code."""
     if fail_on_alarm and options.get("by") is None:
         raise click.UsageError("--fail-on-alarm is about periods; name their column with --by")
+    if fail_on_alarm and options.get("group_column") is not None:
+        raise click.UsageError(
+            "--fail-on-alarm: no alarm is computed with --group-column, as rows of one person or firm are not "
+            "independent; leave out one of the two"
+        )
     delivery = Delivery.taken_from(options, inputs=(data,))
     from fairenum.api import measure as run_measure
 

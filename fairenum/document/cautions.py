@@ -54,7 +54,7 @@ from fairenum.document.models import AuditedModel, MarginTies
 from fairenum.document.period_facts import WatchedRate
 from fairenum.document.reading import Cutoff
 from fairenum.document.remark_words import remark_sentence
-from fairenum.document.split_power import confirmable, spelled_sizes, stronger_split
+from fairenum.document.split_power import SECOND_SPLIT, confirmable, helpful_split, spelled_sizes
 from fairenum.document.strata_facts import FactorHint
 from fairenum.document.table_facts import Regrouped
 from fairenum.document.telling_names import is_protected, looks_swapped
@@ -905,10 +905,16 @@ def _without_tells(document: AuditDocument, _caution: Caution) -> str:
     return f"{without(*names)} shows what models can do without {'it' if len(names) == 1 else 'them'}"
 
 
+def _told(one: SingleFeature) -> str:
+    return "" if one.group is None else f": {short(one.group)}"
+
+
 @audited("partial_proxy", when=lambda document, _: bool(_tells(document)), remedy=_without_tells)
 def _partial_proxy(document: AuditDocument, _caution: Caution) -> str:
     found = _tells(document)
-    named = [f"{_name(one.feature)} ({short(column)}, AUC {share(one.auc)})" for column, one in found[:NAMED]]
+    named = [
+        f"{_name(one.feature)} ({short(column)}{_told(one)}, AUC {share(one.auc)})" for column, one in found[:NAMED]
+    ]
     more = [f"{len(found) - NAMED} more"] if len(found) > NAMED else []
     return f"by these features models can tell sensitive groups apart: {sentence_list([*named, *more])}"
 
@@ -985,17 +991,20 @@ def _unused_rows(document: AuditDocument, _caution: Caution) -> str:
 
 
 def _is_split_weak(document: AuditDocument, _caution: Caution) -> bool:
-    return document.selection.answer == "candidate" and stronger_split(document) is not None
+    return helpful_split(document) is not None
 
 
 def _stronger_split(document: AuditDocument, _caution: Caution) -> str:
-    stronger = stronger_split(document)
-    return f"{option('sizes', stronger.sizes, 'split', spelled_sizes(stronger.sizes))} asks for it" if stronger else ""
+    stronger = helpful_split(document)
+    if stronger is None:
+        return ""
+    asked = option("sizes", stronger.sizes, "split", spelled_sizes(stronger.sizes))
+    return f"{asked} asks for it. {SECOND_SPLIT}"
 
 
 @audited("weak_split", when=_is_split_weak, remedy=_stronger_split)
 def _weak_split(document: AuditDocument, _caution: Caution) -> str:
-    table, stronger = document.dataset, stronger_split(document)
+    table, stronger = document.dataset, helpful_split(document)
     rows, narrowing = (stronger.holdout, f"{stronger.confirmable:.2f}") if stronger else (0, "")
     return (
         f"the split leaves {counted(table.splits.holdout, 'row')} to confirm the choice; one chosen for power leaves "

@@ -70,6 +70,8 @@ class GapChange(Value, frozen=True):
         Whether a group has too few rows for a verdict, so that the verdict is open.
     pair
         The two groups, and the rate, that the gap is between; null if it is between any two groups.
+    is_joint
+        Whether these limits hold for all models together, though those of the claim hold for the selected model alone.
     """
 
     column: str
@@ -82,6 +84,7 @@ class GapChange(Value, frozen=True):
     verdict: Verdict | None
     is_coarse: bool = False
     pair: ComparedPair | None = None
+    is_joint: bool = False
 
 
 class Disparity(Value, frozen=True):
@@ -202,7 +205,55 @@ class Incomparable(Value, frozen=True):
     @property
     def wider_limit(self) -> float:
         """The least multiple of `STEP`, as an option can state it, that allows this difference."""
-        return min(1.0, round(math.ceil(round(self.difference / STEP, ROUNDING_DIGITS)) * STEP, ROUNDING_DIGITS))
+        return in_steps(self.difference)
+
+
+def in_steps(limit: float) -> float:
+    """Return the least multiple of `STEP` that is not below a limit, but at most 1."""
+    return min(1.0, round(math.ceil(round(limit / STEP, ROUNDING_DIGITS)) * STEP, ROUNDING_DIGITS))
+
+
+class LooserLimits(Value, frozen=True):
+    """Other limits of a choice under which the rule selects a model, found by applying it again.
+
+    Attributes
+    ----------
+    max_performance_drop
+        The tolerance of performance; null if that of the choice is wide enough.
+    is_unguarded
+        Whether no guardrail may stand in the way.
+    """
+
+    max_performance_drop: float | None
+    is_unguarded: bool
+
+    @property
+    def options(self) -> str:
+        """The options of the command line that ask for these limits."""
+        drop = "" if self.max_performance_drop is None else f"--max-performance-drop {self.max_performance_drop:g}"
+        return " ".join(one for one in ("--guard none" if self.is_unguarded else "", drop) if one)
+
+
+class ShownEvidence(Value, frozen=True):
+    """What the holdout showed of a model whose claim it judged alone; fields are as in `Selection`.
+
+    Attributes
+    ----------
+    metric
+        The gap by which the model was selected.
+    """
+
+    rank: int
+    metric: Gap
+    gap_change: Parts[Estimate] | None
+    performance_change: Parts[Estimate] | None
+    accuracy_change: Parts[Estimate] | None
+    verdict: Verdict | None
+    optimism: Optimism | None
+    strip: tuple[GapChange, ...]
+    performance_floor: float | None
+    performance_ceiling: float | None
+    is_in_advance: bool = False
 
 
 class Selection(Value, frozen=True):
@@ -258,8 +309,9 @@ class Selection(Value, frozen=True):
     is_in_sight
         Whether the holdout had been seen before the choice, so that confidence limits hold for all models together.
     claims
-        Number of claims, this one included, that were fixed in advance and judged alone by the same holdout. Each may
-        be false with the stated probability, so that any of them is with at most the sum of these.
+        Number of claims that the same holdout judges alone, in this choice and the choices before it in the same run;
+        choices that were saved elsewhere are not counted. Each claim may be false with the stated probability, so that
+        any of them is with at most the sum of these.
     chance
         Probability, predicted from the selection split, that the holdout confirms the selected model; null if unknown.
     incomparable
@@ -267,6 +319,14 @@ class Selection(Value, frozen=True):
         selection rate: all models select more or fewer than the guardrail on `selection_rate` allows, or those do that
         would be candidates. The performance: no near-optimal model is within the tolerance of the model in use. Empty
         if some model can be compared with the reference, and if a model was asked for by its rank.
+    is_in_advance
+        Whether it was stated, when the model was chosen again, that the choice had been fixed before anybody saw the
+        holdout.
+    shown
+        What the holdout showed of other models, each judged alone, that were chosen before.
+    looser
+        Limits under which the rule would select a model, if no model is within those of this choice; null if unknown,
+        or if there are none.
     """
 
     rank: int | None
@@ -293,6 +353,17 @@ class Selection(Value, frozen=True):
     claims: int = 1
     chance: float | None = None
     incomparable: tuple[Incomparable, ...] = ()
+    is_in_advance: bool = False
+    shown: tuple[ShownEvidence, ...] = ()
+    looser: LooserLimits | None = None
+
+    @property
+    def evidence(self) -> ShownEvidence | None:
+        """What the holdout shows of the selected model alone; None if it judges all models together, or none."""
+        if self.rank is None or self.outcome != "selected" or self.is_in_sight or not self.strip:
+            return None
+        own = {name: getattr(self, name) for name in ShownEvidence.__struct_fields__ if name not in ("rank", "metric")}
+        return ShownEvidence(self.rank, self.tolerances.metric, **own)
 
     @property
     def is_fairer(self) -> bool:
@@ -321,16 +392,19 @@ def answered(selection: Selection, *, is_exploratory: bool = False) -> Selection
     """Return the selection with the answer of the audit and its reasons, given verdicts, limits and guardrails.
 
     A model is as good if the lower limit of its change of performance is within the tolerance. A guardrail stops a
-    proposal if it is shown to be broken, or if the value measured on the holdout is beyond its limit. The model of an
+    proposal if it is shown to be broken, or if the value measured on the holdout is beyond its limit. So does a gap
+    that is shown to be the same within the margin, even if it is shown to be smaller by less than that. The model of an
     exploratory run is never proposed, as it was chosen by the rows that would have to confirm it.
     """
     if selection.outcome != "selected":
         return selection.but(**_without_model(selection))
     if against := tuple(_against(selection)):
         return selection.but(answer="not proposed", reasons=against)
-    missing = (*(("no_holdout",) if is_exploratory else ()), *_missing(selection))
-    if "fairness_not_shown" in missing and not _is_disparate(selection):
+    if not selection.is_fairer and not _is_disparate(selection):
         return selection.but(answer="no disparity", reasons=(_why_alike(selection),))
+    if selection.verdict is Verdict.SAME and not is_exploratory:
+        return selection.but(answer="not proposed", reasons=(_why_same(selection),))
+    missing = (*(("no_holdout",) if is_exploratory else ()), *_missing(selection))
     return selection.but(answer="candidate" if missing else "proposed", reasons=missing)
 
 
@@ -352,6 +426,11 @@ def _is_disparate(selection: Selection) -> bool:
 def _why_alike(selection: Selection) -> AnswerReason:
     low = None if selection.disparity is None else selection.disparity.gap.low
     return "gap_within_margin" if low else "gap_not_shown"
+
+
+def _why_same(selection: Selection) -> AnswerReason:
+    high = None if selection.gap_change is None else selection.gap_change.holdout.high
+    return "hardly_fairer" if high is not None and high < 0.0 else "same_gap"
 
 
 def _against(selection: Selection) -> Iterator[AnswerReason]:

@@ -12,7 +12,7 @@ from fairenum.document.metric_registry import ALL, BASE_RATE
 from fairenum.document.models import AuditedModel
 from fairenum.document.scores import ColumnScores
 from fairenum.document.table_facts import GroupSizes, LabelWeights, SensitiveColumn
-from fairenum.document.terms import GAP_RATES, GAPS, RATES, GapRate, Verdict
+from fairenum.document.terms import GAP_RATES, GAPS, RATES, Gap, GapRate, Verdict
 from fairenum.document.value import Estimate
 
 Share = tuple[float, float]
@@ -188,6 +188,27 @@ def wider(document: AuditDocument, column: str | None = None) -> list[GapChange]
         if not cell.is_claim and column in (None, cell.column)
         if cell.verdict is Verdict.LESS_FAIR or (cell.change.value or 0.0) >= NOTABLE_GROWTH - ROUNDING
     ]
+
+
+class ShownGap(NamedTuple):
+    """A gap of the reference on the holdout, with an interval that is above 0 by itself."""
+
+    column: str
+    metric: Gap
+    value: Estimate
+
+
+def other_shown_gaps(document: AuditDocument) -> list[ShownGap]:
+    """Return the gaps of the reference that the holdout shows, except the gap that models are selected by."""
+    by_column = document.reference.scores.holdout.by_column
+    claim = document.selection.column, document.selection.tolerances.metric
+    found = [
+        ShownGap(column, gap, scores.gap(gap).alone)
+        for column, scores in by_column.items()
+        for gap in GAPS
+        if (column, gap) != claim and (scores.gap(gap).low or 0.0) > 0.0
+    ]
+    return sorted(found, key=lambda one: one.column != document.selection.column)
 
 
 def broken_guards(document: AuditDocument) -> list[GuardCheck]:

@@ -266,17 +266,29 @@ class SingleFeature(Value, frozen=True):
     Attributes
     ----------
     auc
-        Area under the ROC curve on the selection split, of a prediction learned on the training rows; 0.5 is chance.
+        Area under the ROC curve on the selection split, of a prediction learned on the training rows; 0.5 is chance. Of
+        more than two groups, that of the group which is told best from all others.
     low
-        Lower limit of the AUC, with 95 % confidence for all features together; null in older runs.
+        Lower limit of the AUC, with 95 % confidence for all features and groups together; null in older runs.
     accuracy
         Share of these rows whose label it predicts; null where groups are predicted, and in older runs.
+    group
+        The group that is told best from all others; null for labels and for two groups.
+    average
+        Mean AUC of each group against all others; null as for group.
     """
 
     feature: str
     auc: float
     low: float | None = None
     accuracy: float | None = None
+    group: str | None = None
+    average: float | None = None
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the feature tells all groups apart almost perfectly, as a copy of their column would."""
+        return (self.auc if self.average is None else self.average) >= NEAR_COPY
 
 
 class Lookalike(Value, frozen=True):
@@ -315,12 +327,12 @@ class ScreenedColumn(Value, frozen=True):
     @property
     def copies(self) -> list[str]:
         """Names of the features that alone predict the groups almost perfectly, as a copy of the column would."""
-        return [one.feature for one in self.features if one.auc >= NEAR_COPY]
+        return [one.feature for one in self.features if one.is_copy]
 
     @property
     def proxies(self) -> list[SingleFeature]:
-        """The features that alone tell the groups apart, beyond chance, but are no copies of the column."""
-        return [one for one in self.features if PROXY <= one.auc < NEAR_COPY and (one.low or 0.0) > 0.5]
+        """The features that alone tell a group from the others, beyond chance, but are no copies of the column."""
+        return [one for one in self.features if one.auc >= PROXY and not one.is_copy and (one.low or 0.0) > 0.5]
 
 
 class Screening(Value, frozen=True):

@@ -19,7 +19,7 @@ class ProbableGroup(Value, frozen=True):
     bounds
         Lowest and highest rate without that assumption, with sampling error; the value is that of `rate`.
     difference
-        The weighted estimate of the rate minus that of the reference group.
+        The weighted estimate of the rate minus that of the reference group; null for that group itself.
     """
 
     group: str

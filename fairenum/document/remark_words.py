@@ -35,6 +35,8 @@ SENTENCES: Mapping[RemarkKind, str] = {
     "member_column": "{different} {members} with several rows each, which a random split tears apart and intervals "
     "take for independent; with {group} rows of one value stay together, intervals allow for their likeness, and "
     "models do not learn from it",
+    "repeated_members": "{different} {members} with several rows each, which intervals take for independent; with "
+    "{group} they allow for their likeness",
 }
 
 

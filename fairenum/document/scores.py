@@ -236,6 +236,9 @@ class ColumnScores(GroupScores, frozen=True):
     inflation
         Factors by which rows of one person or firm, which are alike, inflate the variance of each rate, by group; also
         that of the change of the selection rate. Null if rows are independent.
+    correlation
+        Correlations of each rate's estimates in every two groups (the first and the second, the first and the third,
+        and so on), where rows of one person or firm are in several groups; null if there are none.
     """
 
     selected: tuple[int, ...]
@@ -243,6 +246,7 @@ class ColumnScores(GroupScores, frozen=True):
     weights: SelectedWeights | None = None
     shared: tuple[int, ...] = ()
     inflation: dict[str, tuple[float, ...]] | None = None
+    correlation: dict[str, tuple[float, ...]] | None = None
 
     def selected_by_label(self, code: int) -> tuple[int, int]:
         """Return the numbers of selected rows of a group with an unfavourable and with a favourable label."""

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.options import Sizes
 from fairenum.document.table_facts import SensitiveColumn
-from fairenum.document.terms import AUTO, Against
+from fairenum.document.terms import AUTO, Against, AnswerReason, Verdict
 from fairenum.document.words import short
 from fairenum.runtime.formatting import percent
 
@@ -22,6 +22,8 @@ STEP = 20  # shares are multiples of one twentieth
 
 NOTABLY_MORE = 1.25  # times the rows of a holdout
 POWER = 0.8  # chance that a change is confirmed
+UNSHOWN: frozenset[AnswerReason] = frozenset({"fairness_not_shown", "performance_not_shown"})
+SECOND_SPLIT = "It is a second claim about the same table, with an error of its own: report both"
 # Assumed share of rows about which the selected model and the reference decide alike.
 AGREEMENT: Mapping[Against, float] = {"best": 0.95, "incumbent": 0.8}
 
@@ -109,6 +111,18 @@ def stronger_split(document: AuditDocument) -> StrongerSplit | None:
     disputed = 1.0 - AGREEMENT[document.config.against or "best"]
     spread = 2.0 * own if own > 2.0 * disputed else own * own / disputed  # which `_detected` turns into `own`
     return StrongerSplit(sizes, holdout, _detected(spread * table.splits.holdout / holdout, disputed))
+
+
+def helpful_split(document: AuditDocument) -> StrongerSplit | None:
+    """Return the stronger split of a candidate about which more rows would tell; None if there is none.
+
+    They would if what is not shown is fairness or performance alone, and nothing is shown to be less fair.
+    """
+    selection = document.selection
+    is_harmed = any(cell.verdict is Verdict.LESS_FAIR for cell in selection.strip)
+    if selection.answer != "candidate" or is_harmed or not {*selection.reasons} <= UNSHOWN:
+        return None
+    return stronger_split(document)
 
 
 def spelled_sizes(sizes: Sizes | Literal["auto"]) -> str:

@@ -45,7 +45,9 @@ class GivenGroup(Value, frozen=True):
         a continuity correction, and the p-value of the latter.
     homogeneity, homogeneity_p
         Statistic and p-value of the test of Breslow and Day, corrected by Tarone, that the odds ratio is the same in
-        all strata; null for fewer than two strata.
+        all strata; null for fewer than two strata, and with clusters.
+    unlike
+        The stratum that adds most to this statistic; null without it.
     within, composition, unmatched
         The parts of `raw` by Kitagawa: within strata; due to how the groups are spread over strata; due to strata in
         which one of the two groups has no rows.
@@ -70,6 +72,7 @@ class GivenGroup(Value, frozen=True):
     unmatched: float | None
     compared_rows: int
     differences: tuple[Estimate, ...]
+    unlike: str | None = None
 
 
 class GivenMeasures(Value, frozen=True):
@@ -107,7 +110,8 @@ class FactorHint(Value, frozen=True):
     raw, given
         Selection rate of the group minus that of the reference group: as it is, and within strata.
     effect
-        Whether the difference within strata has the opposite sign, or is at most half as large and may be 0.
+        Whether the difference within strata is shown to have the opposite sign, or is at most half as large, or of the
+        opposite sign, and may be 0.
     """
 
     column: str

@@ -93,6 +93,7 @@ RemarkKind = Literal[
     "code_numbers",
     "missing_marks",
     "member_column",
+    "repeated_members",
 ]
 # Status of a guardrail on the holdout.
 GuardStatus = Literal["holds", "broken", "open"]
@@ -105,6 +106,8 @@ AnswerReason = Literal[
     "guardrail_not_shown",
     "no_holdout",
     "less_fair",
+    "same_gap",
+    "hardly_fairer",
     "performance_lost",
     "guardrail_broken",
     "nothing_fairer",

@@ -170,8 +170,11 @@ def apart(found: Sequence[Incomparable], reference: str, performance: Performanc
 
 
 def _rates_apart(found: Incomparable, reference: str) -> str:
+    selects = f"{reference} selects {percent(found.reference)} of the selection split"
+    if found.closest in (0.0, 1.0):
+        return f"{selects}, and every model decides all rows alike"
     return (
-        f"{reference} selects {percent(found.reference)} of the selection split, the model that comes closest "
+        f"{selects}, the model that comes closest "
         f"{percent(found.closest)}, and the guardrail allows a difference of {percent(found.limit)}"
     )
 

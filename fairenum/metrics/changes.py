@@ -294,7 +294,7 @@ def difference_limits(
     counts = counted(decisions)
     outcomes, trials = stacked([effective(rate, counts) for rate in rates])
     known = [counts.design.of_rate(rate).correlation if counts.design else None for rate in rates]
-    correlation = _stacked_correlation(known)
+    correlation = stacked_correlation(known)
     models = pairwise(rate_limits(outcomes, trials, criticals.level), present, correlation)
     first = models[0]
     if criticals.least != criticals.level:
@@ -318,7 +318,7 @@ def _pairwise_changes(
     found = [of_changes(decisions, FRACTIONS[rate], sign) for rate in rates]
     factor = np.sqrt(np.stack([one.factor for one in found], axis=1))
     # the limits of a sum are those of a change that reaches from -1 to 1, moved by 1
-    return pairwise(changes.widened(factor), present, _stacked_correlation([one.correlation for one in found]))
+    return pairwise(changes.widened(factor), present, stacked_correlation([one.correlation for one in found]))
 
 
 def change_correlation(decisions: Decisions, rate: Rate) -> FloatArray | None:
@@ -326,7 +326,7 @@ def change_correlation(decisions: Decisions, rate: Rate) -> FloatArray | None:
     return of_changes(decisions, FRACTIONS[rate], -1.0).correlation
 
 
-def _stacked_correlation(parts: Sequence[FloatArray | None]) -> FloatArray | None:
+def stacked_correlation(parts: Sequence[FloatArray | None]) -> FloatArray | None:
     """Return the correlations of several rates, stacked after the axis of models; None if there are none."""
     known = [one for one in parts if one is not None]
     return np.stack(known, axis=1) if len(known) == len(parts) and known else None

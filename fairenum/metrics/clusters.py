@@ -155,6 +155,34 @@ class _Rows:
         return np.clip(found, -MOST_CORRELATED, MOST_CORRELATED)
 
 
+def inflation_of_sums(influence: FloatArray, clusters: IntArray, codes: IntArray) -> FloatArray:
+    """Return the inflation of the variance of sums over all rows, given the rows' influences, shape (sums, rows).
+
+    The imaginary row is as influential as the most influential one. The number of clusters that counts is that of the
+    group, by `codes`, with the fewest.
+    """
+    imaginary = (influence**2).max(1)
+    groups, everyone = int(codes.max()) + 1, np.zeros_like(codes)
+    few = few_clusters(codes, clusters, groups)[np.unique(codes)].max()
+    size = int(clusters.max()) + 1
+    together = np.array([(np.bincount(clusters, one, size) ** 2).sum() for one in influence]) * few
+    above = together + imaginary * cluster_sizes(everyone, clusters, 1)[0]
+    below = (influence**2).sum(1) + imaginary
+    return np.asarray(np.divide(above, below, out=np.ones(len(influence)), where=below > 0))
+
+
+def inflation_of_shares(outcomes: FloatArray, codes: IntArray, clusters: IntArray, groups: int) -> FloatArray:
+    """Return the inflation of the variance of the share of outcomes (0 or 1) in each group; 1 without rows."""
+    rows, hits = (np.bincount(codes, weights, groups) for weights in (None, outcomes))
+    influence = outcomes - np.divide(hits, rows, out=np.zeros(groups), where=rows > 0)[codes]
+    pairs, place = np.unique(np.stack([clusters, codes]), axis=1, return_inverse=True)
+    sums = np.bincount(place.ravel(), influence, pairs.shape[1])
+    together = np.bincount(pairs[1], sums**2, groups) * few_clusters(codes, clusters, groups)
+    alone = np.bincount(codes, influence**2, groups)
+    factor = (together + IMAGINARY * cluster_sizes(codes, clusters, groups)) / (alone + IMAGINARY)
+    return np.where(rows > 0, factor, 1.0)
+
+
 def summed_by_cluster(parts: FloatArray, clusters: IntArray | None) -> FloatArray:
     """Return the rows' parts of a sampling error, shape (models, rows), added up by cluster, if there are clusters."""
     if clusters is None:

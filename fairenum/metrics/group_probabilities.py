@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairenum.metrics.counts import BitArray, FloatArray, freeze
+from fairenum.metrics.clusters import summed_by_cluster
+from fairenum.metrics.counts import BitArray, FloatArray, IntArray, freeze
 from fairenum.metrics.intervals import Interval, normal_critical
 
 CLASS_ROWS = 100  # least rows of a class
@@ -30,10 +31,14 @@ MOST_CLASSES = 20
 
 @dataclass(frozen=True, slots=True)
 class SoftGroups:
-    """Probabilities of each row (first axis) to belong to each group (second axis), and the decisions."""
+    """Probabilities of each row (first axis) to belong to each group (second axis), and the decisions.
+
+    `clusters` has the number of each row's cluster; None if rows are independent.
+    """
 
     probabilities: FloatArray
     bits: BitArray
+    clusters: IntArray | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -54,13 +59,19 @@ class SoftGroups:
         """What each row adds to the error of each group's rate, shape (rows, groups)."""
         return np.asarray(self.probabilities * (self.bits[:, None] - self.rates) / self.sizes)
 
+    def variance(self, influences: FloatArray) -> FloatArray:
+        """Return the variance of sums of influences, shape (rows, sums); those of a cluster are added up first."""
+        if self.clusters is None:
+            return np.asarray((influences**2).sum(0))
+        return np.asarray((summed_by_cluster(influences.T, self.clusters) ** 2).sum(1))
+
 
 def soft_rates(soft: SoftGroups, confidence: float) -> Interval:
     """Return the weighted estimates of the groups' rates with limits, shape (groups,).
 
     The limits are Wilson's, with the number of rows that gives the linearised variance.
     """
-    rates, variance = soft.rates, (soft.influences**2).sum(0)
+    rates, variance = soft.rates, soft.variance(soft.influences)
     kish = soft.sizes**2 / np.maximum((soft.probabilities**2).sum(0), 1e-300)
     with np.errstate(invalid="ignore", divide="ignore"):
         linear = rates * (1 - rates) / variance
@@ -75,7 +86,7 @@ def soft_differences(soft: SoftGroups, reference: int, confidence: float) -> Int
     """Return each group's rate minus that of the reference group, with limits, shape (groups,)."""
     influences = soft.influences
     values = soft.rates - soft.rates[reference]
-    radius = normal_critical(confidence) * np.sqrt(((influences - influences[:, [reference]]) ** 2).sum(0))
+    radius = normal_critical(confidence) * np.sqrt(soft.variance(influences - influences[:, [reference]]))
     return Interval(values, np.clip(values - radius, -1, 1), np.clip(values + radius, -1, 1))
 
 
@@ -98,7 +109,10 @@ def _bounds(soft: SoftGroups, group: int, confidence: float) -> tuple[float, flo
     chance, rate = np.bincount(classes, p) / rows, np.bincount(classes, x) / rows
     # the bounds of a class are a constant, its probability, or its selection rate plus a constant
     critical = normal_critical(2 * confidence - 1) if confidence > 0.5 else 0.0
-    error = critical * np.sqrt((rows * rate * (1 - rate)).sum()) / size
+    variance = (rows * rate * (1 - rate)).sum()
+    if soft.clusters is not None:
+        variance = soft.variance((x - rate[classes])[:, None])[0]
+    error = critical * np.sqrt(variance) / size
     least = (rows * np.maximum(chance + rate - 1, 0.0)).sum() / size
     most = (rows * np.minimum(chance, rate)).sum() / size
     return float(least - error), float(most + error)

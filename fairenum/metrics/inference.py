@@ -140,7 +140,13 @@ def signed_differences(
     position = scores.groups.reference(reference)
     rates = rate_intervals(scores.counts, rate, confidence)
     others = np.arange(len(scores.groups.names)) != position
-    return difference(rates, rates[:, [position]]).where(others)
+    return difference(rates, rates[:, [position]], _correlation(scores, rate, position)).where(others)
+
+
+def _correlation(scores: Scores, rate: Rate, position: int) -> FloatArray | float:
+    """Return the correlations of each group's estimate with that of one group, which clusters make; 0 without them."""
+    found = scores.counts.design.of_rate(rate).correlation if scores.counts.design else None
+    return 0.0 if found is None else found[:, position]
 
 
 def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: float | None = None) -> Interval:
@@ -200,15 +206,24 @@ def parity_p_values(scores: Scores, rate: Rate = "selection_rate", reference: st
     Each test stands alone. It is Fisher's exact test where fewer than five rows are expected in a cell of the 2 x 2
     table, else the score test z^2 = (p - q)^2 / (r (1 - r) (1 / n + 1 / m)) for rates p and q in n and m trials, and
     the pooled rate r. The p-value is NaN for the reference group, the largest compared one if none is named, and where
-    a rate is undefined.
+    a rate is undefined. Where clusters correlate the rates, 2 c / sqrt(n m) is taken from the sum, for correlation c.
     """
     position = scores.groups.reference(reference)
     outcomes, trials = np.broadcast_arrays(*effective(rate, scores.counts))
     split = np.stack([outcomes, trials - outcomes], axis=-1)
     tables = np.stack(np.broadcast_arrays(split, split[:, [position]]), axis=-2)
+    if isinstance(correlation := _correlation(scores, rate, position), np.ndarray):
+        tables = tables * _gain(trials, trials[:, [position]], correlation)[..., None, None]
     p_values = _table_p_values(tables)
     p_values[:, position] = np.nan
     return p_values
+
+
+def _gain(trials: FloatArray, others: FloatArray, correlation: FloatArray) -> FloatArray:
+    """Return by how much fewer independent trials would tell two correlated rates apart as well."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = 1 / trials + 1 / others
+        return np.nan_to_num(apart / (apart - 2 * correlation / np.sqrt(trials * others)), nan=1.0, posinf=1.0)
 
 
 def detectable_differences(scores: Scores, reference: str | None = None, confidence: float = 0.95) -> FloatArray:

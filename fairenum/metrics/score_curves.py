@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairenum.errors import DataError
-from fairenum.metrics.counts import BitArray, BoolArray, Confusion, FloatArray, IntArray, freeze
+from fairenum.metrics.clusters import design, inflation_of_shares, inflation_of_sums
+from fairenum.metrics.counts import (
+    BitArray,
+    BoolArray,
+    Confusion,
+    Decisions,
+    Design,
+    FloatArray,
+    IntArray,
+    freeze,
+)
 from fairenum.metrics.intervals import Interval, normal_critical, rate_limits
 from fairenum.metrics.performance import auc_intervals
-from fairenum.metrics.rates import Scores, scored, share
+from fairenum.metrics.rates import FRACTIONS, Scores, scored, share
 from fairenum.tables.groups import Groups
 
 SHARES: tuple[float, ...] = tuple(step / 20 for step in range(1, 20))
@@ -27,11 +37,14 @@ class ScoredRows:
         One finite number for each row; higher is favourable.
     labels
         0/1 truth; None if it is not known.
+    clusters
+        The number of each row's cluster (a person, a firm); None if rows are independent.
     """
 
     values: FloatArray
     groups: Groups
     labels: BitArray | None = None
+    clusters: IntArray | None = None
 
     def __post_init__(self) -> None:
         rows = len(self.groups.codes)
@@ -83,7 +96,17 @@ def counted_at(graded: ScoredRows, cutoffs: FloatArray, *, is_above: bool = Fals
 def scored_at(graded: ScoredRows, cutoffs: FloatArray, *, is_above: bool = False) -> Scores:
     """Return the rates and gaps of a score at each cutoff; without labels, only selection rates mean something."""
     counts = counted_at(graded, cutoffs, is_above=is_above)
+    if graded.clusters is not None:
+        counts = replace(counts, design=_design(graded, cutoffs, is_above=is_above))
     return scored(graded.groups, counts, is_constant(graded.groups, counts))
+
+
+def _design(graded: ScoredRows, cutoffs: FloatArray, *, is_above: bool) -> Design | None:
+    """Return the inflation of the rates at each cutoff by clusters."""
+    cut = cutoffs[:, None]
+    selected = graded.values > cut if is_above else graded.values >= cut
+    labels = np.zeros(len(graded.values), np.uint8) if graded.labels is None else graded.labels
+    return design(Decisions(selected.astype(np.uint8), labels, graded.groups, clusters=graded.clusters), FRACTIONS)
 
 
 def is_constant(groups: Groups, counts: Confusion) -> BoolArray:
@@ -172,7 +195,8 @@ def standardised_differences(graded: ScoredRows, reference: int, confidence: flo
     The difference is d = (m - m') / s, with means m of the n rows of a group and m' of the n' rows of the reference
     group, and s their pooled standard deviation (Cohen). Its limits come from the variance 1 / n + 1 / n' + d^2 / (2 (n
     + n')) (Hedges and Olkin, 1985). `reference` is the position of the reference group, whose own difference is 0; a
-    difference is NaN where scores do not vary.
+    difference is NaN where scores do not vary. With clusters, the variance is inflated as that of the rows' influences
+    on d: (v - m) / n of a value v, divided by s, and what v adds to s.
     """
     (mean, deviation, _), sizes = _moments(graded), graded.groups.sizes.astype(np.float64)
     other = sizes[reference]
@@ -181,7 +205,26 @@ def standardised_differences(graded: ScoredRows, reference: int, confidence: flo
         pooled = np.sqrt(scatter / (sizes + other - 2))
         value = np.where(pooled > 0, (mean - mean[reference]) / pooled, np.nan)
         radius = normal_critical(confidence) * np.sqrt(1 / sizes + 1 / other + value**2 / (2 * (sizes + other)))
+    if graded.clusters is not None:
+        radius = radius * np.sqrt(_inflations(graded, reference, value))
     return Interval(value, value - radius, value + radius).where(np.arange(len(sizes)) != reference)
+
+
+def _inflations(graded: ScoredRows, reference: int, differences: FloatArray) -> FloatArray:
+    """Return by which factor clusters inflate the variance of each group's standardised difference; 1 if undefined."""
+    assert graded.clusters is not None  # noqa: S101 - asked only where there are clusters
+    factors = np.ones(len(differences))
+    for code in np.flatnonzero(~np.isnan(differences) & (np.arange(len(differences)) != reference)).tolist():
+        kept = np.isin(graded.groups.codes, [code, reference])
+        is_own, values = graded.groups.codes[kept] == code, graded.values[kept]
+        mean = np.where(is_own, values[is_own].mean(), values[~is_own].mean())
+        squares = (values - mean) ** 2
+        pooled = np.sqrt(squares.sum() / (len(values) - 2))
+        rows = np.where(is_own, is_own.sum(), -(~is_own).sum())
+        of_spread = (squares / pooled**2 - 1) / (2 * (len(values) - 2))
+        influence = (values - mean) / pooled / rows - differences[code] * of_spread
+        factors[code] = inflation_of_sums(influence[None], graded.clusters[kept], is_own.astype(np.intp))[0]
+    return factors
 
 
 def auc_by_group(graded: ScoredRows, confidence: float = 0.95) -> Interval:
@@ -194,7 +237,8 @@ def auc_by_group(graded: ScoredRows, confidence: float = 0.95) -> Interval:
 def _auc(graded: ScoredRows, rows: IntArray, confidence: float) -> tuple[float, float, float]:
     if graded.labels is None or len(np.unique(graded.labels[rows])) < 2:
         return (np.nan,) * 3
-    found = auc_intervals(graded.values[rows][None], graded.labels[rows], confidence)
+    clusters = None if graded.clusters is None else np.unique(graded.clusters[rows], return_inverse=True)[1].ravel()
+    found = auc_intervals(graded.values[rows][None], graded.labels[rows], confidence, clusters=clusters)
     return float(found.estimate[0]), float(found.lower[0]), float(found.upper[0])
 
 
@@ -240,7 +284,11 @@ def calibration_by_group(graded: ScoredRows, bins: int = BINS, confidence: float
         for weights in (np.ones(len(cells)), graded.values, graded.labels.astype(np.float64))
     )
     ends = edges if len(edges) > 1 else np.repeat(edges, 2)
-    limits = rate_limits(hits, rows, normal_critical(confidence))
+    inflation = np.ones(shape)
+    if graded.clusters is not None:
+        labels = graded.labels.astype(np.float64)
+        inflation = inflation_of_shares(labels, cells, graded.clusters, shape[0] * shape[1]).reshape(shape)
+    limits = rate_limits(hits / inflation, rows / inflation, normal_critical(confidence))
     return Calibration(ends, rows.astype(np.intp), share(sums, rows), limits)
 
 

@@ -21,11 +21,12 @@ composition, as the groups are spread differently over the strata. Variances fol
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from fairenum.metrics.counts import BoolArray, FloatArray, freeze
+from fairenum.metrics.counts import BoolArray, FloatArray, IntArray, freeze
 from fairenum.metrics.intervals import Interval, difference, normal_critical, rate_limits
 
 
@@ -46,8 +47,8 @@ class StratifiedPair:
         """A mask of the strata in which both groups have rows."""
         return np.asarray((self.rows > 0) & (self.reference_rows > 0))
 
-    def of(self, kept: BoolArray) -> StratifiedPair:
-        """Return the counts of some strata."""
+    def of(self, kept: BoolArray | IntArray) -> StratifiedPair:
+        """Return the counts of some strata, by a mask or by their places."""
         parts = (self.selected, self.rows, self.reference_selected, self.reference_rows)
         return StratifiedPair(*(part[kept] for part in parts))
 
@@ -67,6 +68,26 @@ class StratifiedPair:
         return StratifiedPair(*(part.sum(keepdims=True) for part in parts)).differences(confidence)
 
 
+class StrataInflation(NamedTuple):
+    """Factors by which clusters of rows inflate the variances of estimates within strata.
+
+    Attributes
+    ----------
+    difference, log_odds
+        Of the Mantel-Haenszel difference, and of the logarithm of the Mantel-Haenszel odds ratio.
+    within, composition
+        Of Kitagawa's parts.
+    """
+
+    difference: float = 1.0
+    log_odds: float = 1.0
+    within: float = 1.0
+    composition: float = 1.0
+
+
+INDEPENDENT = StrataInflation()
+
+
 @dataclass(frozen=True, slots=True)
 class CommonOdds:
     """The Mantel-Haenszel odds ratio with its limits, and tests of no difference and of equal odds ratios.
@@ -77,10 +98,12 @@ class CommonOdds:
         Standard error of the logarithm of the odds ratio.
     statistic, corrected
         Chi-squared statistic, with one degree of freedom, of the test that no stratum has a difference; without and
-        with a continuity correction.
+        with a continuity correction. With clusters, both are divided by the inflation of the difference.
     homogeneity, degrees
         Breslow and Day's statistic of the test that all strata have the same odds ratio, with Tarone's correction, and
-        its degrees of freedom.
+        its degrees of freedom; nan with clusters.
+    unlike
+        Place of the stratum that adds most to this statistic; None if it is undefined.
     """
 
     ratio: float
@@ -91,6 +114,7 @@ class CommonOdds:
     corrected: float
     homogeneity: float
     degrees: int
+    unlike: int | None
 
     @property
     def p(self) -> float:
@@ -103,7 +127,7 @@ class CommonOdds:
         return float(stats.chi2.sf(self.homogeneity, self.degrees)) if self.degrees > 0 else np.nan
 
 
-def common_odds(pair: StratifiedPair, confidence: float) -> CommonOdds:
+def common_odds(pair: StratifiedPair, confidence: float, inflation: StrataInflation | None = None) -> CommonOdds:
     """Return the Mantel-Haenszel odds ratio of selection, of the group to its reference, and its tests."""
     found = pair.shared()
     a, b = found.selected, found.rows - found.selected
@@ -111,11 +135,14 @@ def common_odds(pair: StratifiedPair, confidence: float) -> CommonOdds:
     n = a + b + c + d
     concordant, discordant = a * d / n, b * c / n
     ratio = _quotient(concordant.sum(), discordant.sum())
-    error = _log_error((a + d) / n, concordant, discordant)
+    factors = inflation or INDEPENDENT
+    error = _log_error((a + d) / n, concordant, discordant) * float(np.sqrt(factors.log_odds))
     radius = normal_critical(confidence) * error
     distance = abs((a - (a + b) * (a + c) / n).sum())
     variance = (found.rows * found.reference_rows * (a + c) * (b + d) / (n**2 * np.maximum(n - 1, 1))).sum()
-    homogeneity, degrees = _breslow_day(found, ratio)
+    variance *= factors.difference
+    homogeneity, degrees, unlike = _breslow_day(pair, ratio)
+    is_tested = inflation is None  # the test has no variant for clusters
     return CommonOdds(
         ratio=ratio,
         lower=ratio * float(np.exp(-radius)),
@@ -123,8 +150,9 @@ def common_odds(pair: StratifiedPair, confidence: float) -> CommonOdds:
         log_error=error,
         statistic=_quotient(distance**2, variance),
         corrected=_quotient(max(distance - 0.5, 0.0) ** 2, variance),
-        homogeneity=homogeneity,
+        homogeneity=homogeneity if is_tested else float(np.nan),
         degrees=degrees,
+        unlike=unlike if is_tested else None,
     )
 
 
@@ -146,18 +174,18 @@ def _log_error(agreeing: FloatArray, concordant: FloatArray, discordant: FloatAr
     return float(np.sqrt(variance / 2))
 
 
-def _breslow_day(pair: StratifiedPair, ratio: float) -> tuple[float, int]:
-    """Return Breslow and Day's statistic with Tarone's correction, and its degrees of freedom.
+def _breslow_day(pair: StratifiedPair, ratio: float) -> tuple[float, int, int | None]:
+    """Return Breslow and Day's statistic with Tarone's correction, its degrees of freedom, and the most unlike stratum.
 
     Strata in which all are selected, or nobody, say nothing about odds. With the common odds ratio R, n and m rows of
     the two groups and t selected rows of both, the expected number e of selected rows of the first group solves
     e (m - t + e) = R (n - e) (t - e).
     """
     chosen = pair.selected + pair.reference_selected
-    found = pair.of((chosen > 0) & (chosen < pair.rows + pair.reference_rows))
-    degrees = len(found.rows) - 1
+    places = np.flatnonzero(pair.is_shared & (chosen > 0) & (chosen < pair.rows + pair.reference_rows))
+    found, degrees = pair.of(places), len(places) - 1
     if degrees < 1 or not 0 < ratio < np.inf:
-        return float(np.nan), max(degrees, 0)
+        return float(np.nan), max(degrees, 0), None
     chosen = found.selected + found.reference_selected
     square, linear = 1 - ratio, ratio * (found.rows + chosen) + found.reference_rows - chosen
     # the root that does not cancel where the ratio is near 1
@@ -167,11 +195,12 @@ def _breslow_day(pair: StratifiedPair, ratio: float) -> tuple[float, int]:
     cells = (expected, found.rows - expected, chosen - expected, found.reference_rows - chosen + expected)
     variance = 1 / np.sum([1 / cell for cell in cells], axis=0)
     distance = found.selected - expected
-    statistic = (distance**2 / variance).sum() - distance.sum() ** 2 / variance.sum()
-    return float(statistic), degrees
+    each = distance**2 / variance
+    statistic = each.sum() - distance.sum() ** 2 / variance.sum()
+    return float(statistic), degrees, int(places[each.argmax()])
 
 
-def common_difference(pair: StratifiedPair, confidence: float) -> Interval:
+def common_difference(pair: StratifiedPair, confidence: float, inflation: StrataInflation | None = None) -> Interval:
     """Return the Mantel-Haenszel difference of the two rates with limits by Sato's variance, shape ()."""
     found = pair.shared()
     n, m = found.rows, found.reference_rows
@@ -183,7 +212,8 @@ def common_difference(pair: StratifiedPair, confidence: float) -> Interval:
     value = ((x * m - y * n) / total).sum() / weight
     slope = ((n**2 * y - m**2 * x + n * m * (m - n) / 2) / total**2).sum()
     spread = ((x * (m - y) + y * (n - x)) / (2 * total)).sum()
-    radius = normal_critical(confidence) * np.sqrt(max(value * slope + spread, 0.0)) / weight
+    factor = (inflation or INDEPENDENT).difference
+    radius = normal_critical(confidence) * np.sqrt(max(value * slope + spread, 0.0) * factor) / weight
     return _clipped(value, radius)
 
 
@@ -208,7 +238,9 @@ class DividedDifference:
     unmatched: float
 
 
-def divided_difference(pair: StratifiedPair, confidence: float) -> DividedDifference:
+def divided_difference(
+    pair: StratifiedPair, confidence: float, inflation: StrataInflation | None = None
+) -> DividedDifference:
     """Return the parts of the raw difference that lie within strata, in composition, and in strata of one group."""
     found, critical = pair.shared(), normal_critical(confidence)
     if not len(found.rows):
@@ -218,11 +250,15 @@ def divided_difference(pair: StratifiedPair, confidence: float) -> DividedDiffer
     r, q = found.selected / found.rows, found.reference_selected / found.reference_rows
     within, composition = ((v + w) / 2 * (r - q)).sum(), ((v - w) * (r + q) / 2).sum()
     unmatched = float(pair.raw(confidence).estimate[0] - (v * r - w * q).sum())
-    parts = []
-    for value, slope, level in ((within, (v + w) / 2, (r - q) / 2), (composition, (v - w) / 2, (r + q) / 2)):
+    parts, factors = [], inflation or INDEPENDENT
+    for value, slope, level, factor in (
+        (within, (v + w) / 2, (r - q) / 2, factors.within),
+        (composition, (v - w) / 2, (r + q) / 2, factors.composition),
+    ):
         # by the rates and the shares of the two groups, derivatives differ in sign alone
         own = _variance(slope, level, found.selected, found.rows)
-        error = np.sqrt(own + _variance(slope, level, found.reference_selected, found.reference_rows))
+        other = _variance(slope, level, found.reference_selected, found.reference_rows)
+        error = np.sqrt((own + other) * factor)
         parts.append(_clipped(float(value), float(critical * error)))
     return DividedDifference(parts[0], parts[1], 0.0 if abs(unmatched) < 1e-15 else unmatched)
 

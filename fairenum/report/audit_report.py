@@ -15,6 +15,7 @@ from fairenum.document.cautions import caution_texts
 from fairenum.document.consequences import claim_of, other_model
 from fairenum.document.models import AuditedModel, Incumbent, Multiplicity
 from fairenum.document.table_facts import TableFacts
+from fairenum.document.value import Estimate
 from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
@@ -194,7 +195,8 @@ def _multiplicity_sentence(found: Multiplicity, is_weighted: bool) -> str:
 class Profile:
     """The arrangement of an audit's page for one kind of reader.
 
-    If the profile has a `headline`, the verdict becomes the first finding; otherwise the verdict is the headline.
+    If the profile has a `headline`, the verdict becomes the first finding, and the profile places the strip of gaps
+    among its sections; otherwise the verdict is the headline, and the strip stands before all sections.
     """
 
     kicker: str
@@ -214,7 +216,8 @@ def audit_page(
     if arranged.headline is None:
         return page
     lead = arranged.headline(document)
-    return replace(page, headline=lead, findings=(page.headline, *page.findings), is_good_news=False)
+    findings = (page.headline, *page.findings)
+    return replace(page, headline=lead, findings=findings, is_good_news=False, strip=None)
 
 
 def brief_page(document: AuditDocument, *, rules: Iterable[Rule] = (), all_models: bool = False) -> Page:
@@ -249,8 +252,7 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
     shown = [(model_heading(rank), document.member(rank).scores.holdout) for rank in document.shortlist]
     yield from (Tile.of(f"{GAP_NAMES[metric]} gap, {name}", estimate(one.gap(metric))) for name, one in shown)
     if document.incumbent:
-        ratios = ((name, one.ratio("demographic_parity_ratio")) for name, one in shown)
-        yield from (Tile.of(f"{IMPACT_RATIO}, {name}", estimate(ratio)) for name, ratio in ratios)
+        yield from (Tile.of(f"{IMPACT_RATIO}, {name}", estimate(ratio)) for name, ratio in _impact_ratios(document))
     yield from (Tile.of(f"{performance}, {name}", estimate(one.performance)) for name, one in shown)
     if chosen := other_model(document):
         loss = models_section.training_loss(chosen)
@@ -261,6 +263,16 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
     elif found := document.multiplicity:
         models = f"by {counted(found.models, 'model')}"
         yield Tile("rows decided in more than one way", percent(found.ambiguity), models)
+
+
+def _impact_ratios(document: AuditDocument) -> Iterator[tuple[str, Estimate]]:
+    """Yield name and lowest impact ratio of the models shown, that of the model in use on all rows that it decided."""
+    for rank in document.shortlist:
+        name, measures = model_heading(rank), document.incumbent_measures if rank == 0 else None
+        own = measures.of_column(document.column) if measures else None
+        scores = document.member(rank).scores.holdout if own is None else own.scores
+        where = f", all {counted(measures.rows, 'row')}" if measures and own else ""
+        yield f"{name}{where}", scores.ratio("demographic_parity_ratio")
 
 
 def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
@@ -319,6 +331,8 @@ def _memo(document: AuditDocument) -> Iterator[Section]:
 def _bias_audit(document: AuditDocument) -> Iterator[Section]:
     facts = profiles.about_data(document.config, document.incumbent.undecided if document.incumbent else 0)
     yield profiles.ratios_section(profiles.decided_about(document), facts, _tools(document))
+    if found := strip_section.strip(document):
+        yield Section.of_table("changes", found.table)
     yield from _standard(document)
     yield profiles.followed()
 

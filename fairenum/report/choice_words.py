@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import LIKELY, GuardCheck, Incomparable
-from fairenum.document.consequences import claim_of, is_nothing_comparable, other_model, strip_of, whole_of
+from fairenum.document.choice import LIKELY, GuardCheck
+from fairenum.document.consequences import (
+    claim_of,
+    is_nothing_comparable,
+    other_model,
+    other_shown_gaps,
+    strip_of,
+    whole_of,
+)
 from fairenum.document.models import AuditedModel
-from fairenum.document.split_power import spelled_sizes, stronger_split
+from fairenum.document.split_power import SECOND_SPLIT, helpful_split, spelled_sizes
 from fairenum.document.terms import Reason, Verdict
 from fairenum.document.words import (
+    GAP_NAMES,
     IN_USE,
     allowed_loss,
     groups_between,
@@ -21,8 +29,9 @@ from fairenum.document.words import (
     with_article,
 )
 from fairenum.report.headline import answer_of, how_far_apart, why_not
-from fairenum.runtime.formatting import estimate, percent, sentence_list, share, signed
+from fairenum.runtime.formatting import counted, estimate, percent, sentence_list, share, signed
 
+TOGETHER = "all models judged together"
 NAMED = 3  # the most guardrails, or models, that a sentence names
 LEFT_OUT = (
     "What would be used is the model, not the list: the records that were left out tell how it was found. They are no "
@@ -33,10 +42,6 @@ PROPOSED = (
     "Proposed: the holdout shows that the gap{groups} is smaller and that no more {measure} is lost than {drop}; "
     "{guards}."
 )
-OTHER_LIMITS = (
-    "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
-    "through; a new audit searches under them."
-)
 BY_FEATURES = "`--features additive`, as linear models rarely match a model in use that is not linear"
 BY_SCORE = f"`--around incumbent`, whose models correct the score of {IN_USE}"
 EQUAL_RATES = "Next: a new audit with `--decide like-incumbent` compares models at the rate of the model in use."
@@ -44,7 +49,6 @@ REASONS: Mapping[Reason, str] = {
     "all_constant": (
         "no model within the tolerances decides anything: each gives all rows of the selection split one outcome"
     ),
-    "no_disparity": "{kept} has no disparity that is shown, so it is kept and no fairer model was looked for",
     "no_sensitive_column": "no sensitive column was named, so there is no gap to reduce; {kept} is kept",
 }
 
@@ -53,7 +57,7 @@ def how_judged(document: AuditDocument) -> str:
     """Return a phrase: whether confidence limits hold for the selected model alone, or for all models together."""
     selection = document.selection
     is_alone = bool(selection.strip) and not selection.is_in_sight
-    return "judged alone" if is_alone else "all models judged together"
+    return "judged alone" if is_alone else TOGETHER
 
 
 def reason(document: AuditDocument) -> str:
@@ -62,6 +66,21 @@ def reason(document: AuditDocument) -> str:
     if found in WORDED:
         return WORDED[found](document)
     return REASONS[found].format(kept=reference_name(document))
+
+
+def _no_disparity(document: AuditDocument) -> str:
+    """Return a clause on a gap that is not shown, or is hardly one, and on other gaps that are."""
+    selection, found = document.selection, other_shown_gaps(document)
+    whose = (
+        f"{GAP_NAMES[selection.tolerances.metric]} gap of {reference_name(document)} by {short(str(selection.column))}"
+    )
+    disparity = selection.disparity
+    is_small = disparity is not None and bool(disparity.gap.low)
+    says = f"the {whose} is within {disparity.margin:g}" if disparity and is_small else f"no {whose} is shown"
+    named = [f"{GAP_NAMES[gap]} by {short(column)} {estimate(value)}" for column, gap, value in found[:NAMED]]
+    named += [f"{len(found) - NAMED} more"] if len(found) > NAMED else []
+    others = f". Other gaps are shown on the holdout, each by itself: {sentence_list(named)}" if found else ""
+    return f"{says}, so it is kept, and no fairer model was looked for (`--always-search` does){others}"
 
 
 def _asked_for(document: AuditDocument) -> str:
@@ -126,6 +145,7 @@ def _smaller_gap(document: AuditDocument, chosen: AuditedModel) -> str:
 WORDED: Mapping[Reason, Callable[[AuditDocument], str]] = {
     "smallest_gap": lambda document: _smaller_gap(document, document.selected or document.first),
     "only_model": _only_model,
+    "no_disparity": _no_disparity,
     "no_smaller_gap": _no_smaller_gap,
     "no_other_candidate": _no_candidate,
     "asked_for": _asked_for,
@@ -204,12 +224,16 @@ def guarded_estimate(check: GuardCheck) -> str:
 
 def claims_made(document: AuditDocument) -> Iterator[str]:
     """Yield a sentence on the error of several claims that were fixed in advance and judged by the same holdout."""
-    claims, error = document.selection.claims, 1.0 - document.config.confidence
-    if claims > 1:
-        yield (
-            f"This is claim {claims} that the same holdout judges alone: each is false with a probability of at most "
-            f"{percent(error)}, any of them with at most {percent(min(claims * error, 1.0))}."
-        )
+    selection, error = document.selection, 1.0 - document.config.confidence
+    if selection.is_in_sight or not (selection.is_in_advance or selection.claims > 1):
+        return
+    stated = "It was stated that this choice was fixed before anybody saw the holdout. "
+    yield (
+        f"{stated if selection.is_in_advance else ''}This run knows of {counted(selection.claims, 'claim')} that the "
+        f"same holdout judges alone: each is false with a probability of at most {percent(error)}, any of them with at "
+        f"most {percent(min(selection.claims * error, 1.0))}. Claims in copies of the run are not counted, and add "
+        f"{percent(error)} each."
+    )
 
 
 def other_confirmed(document: AuditDocument) -> Iterator[str]:
@@ -250,41 +274,38 @@ def next_step(document: AuditDocument) -> Iterator[str]:
     elif selection.answer is None:
         yield "Next: `fairenum select RUN` says whether the model may be proposed."
     elif document.is_exploratory:
-        yield "Next: a new audit in three parts; its holdout can confirm a choice."
-    elif selection.answer == "not proposed":
-        yield "Next: a new audit under other limits (`--max-performance-drop`, `--guard`) looks for models within them."
-    elif selection.answer == "candidate":
-        stronger = stronger_split(document)
-        more = f"a new audit with `--split {spelled_sizes(stronger.sizes)}` has" if stronger else "a later period has"
-        yield f"Next: more rows in the holdout would tell, as {more}."
+        if document.dataset.origin.how == "random":
+            yield "Next: a new audit with `--split auto`; its holdout can confirm a choice."
+    elif stronger := helpful_split(document):
+        yield (
+            f"Next: a new audit with `--split {spelled_sizes(stronger.sizes)}` has "
+            f"{counted(stronger.holdout, 'row')} to confirm a choice. {SECOND_SPLIT}."
+        )
 
 
 def _towards_candidates(document: AuditDocument) -> Iterator[str]:
     """Yield sentences on what would bring models within the limits, or near enough to the model in use."""
-    apart = {one.measure: one for one in document.selection.incomparable}
-    if "selection_rate" in apart and document.deciding_rule != "like-incumbent":
+    apart, looser = {one.measure for one in document.selection.incomparable}, document.selection.looser
+    is_elsewhere = "selection_rate" in apart and document.deciding_rule != "like-incumbent"
+    if is_elsewhere:
         yield EQUAL_RATES
-    elif "performance" not in apart:
-        yield OTHER_LIMITS
-    if found := apart.get("performance"):
-        yield from _towards_performance(document, found)
-
-
-def _towards_performance(document: AuditDocument, found: Incomparable) -> Iterator[str]:
-    """Yield sentences with options by which models may reach the performance of the model in use."""
-    options, incumbent = document.config.options, document.incumbent
-    untried = {
-        BY_FEATURES: options.get("features") != "additive" and document.config.svm.kernel == "linear",
-        BY_SCORE: options.get("around") != "incumbent" and incumbent is not None and incumbent.has_score,
-    }
-    ways = [way for way, is_open in untried.items() if is_open]
+    ways = [*_ways_to_perform(document)] if "performance" in apart else []
     if ways:
         yield f"Next: a new audit with {', or with '.join(ways)}."
-    if found.wider_limit > found.limit:
+    if looser and not is_elsewhere:
         yield (
-            f"{'Or' if ways else 'Next'}: `fairenum select RUN --max-performance-drop {found.wider_limit:g}` allows "
-            "for the model that comes closest, and a new audit with this option searches under it."
+            f"{'Or' if ways else 'Next'}: `fairenum select RUN {looser.options}` lets a model through, and a new audit "
+            "with these options searches under them."
         )
+
+
+def _ways_to_perform(document: AuditDocument) -> Iterator[str]:
+    """Yield options by which models may reach the performance of the model in use."""
+    options, incumbent = document.config.options, document.incumbent
+    if options.get("features") != "additive" and document.config.svm.kernel == "linear":
+        yield BY_FEATURES
+    if options.get("around") != "incumbent" and incumbent is not None and incumbent.has_score:
+        yield BY_SCORE
 
 
 def proposal_heading(document: AuditDocument) -> str:

@@ -16,6 +16,7 @@ from fairenum.document.consequences import (
     is_nothing_comparable,
     less_fair,
     other_model,
+    other_shown_gaps,
     reversals,
     selection_moved,
     strip_of,
@@ -78,6 +79,9 @@ WHY: Mapping[AnswerReason, str] = {
     "guardrail_not_shown": "the holdout does not show that it keeps {doubtful}",
     "no_holdout": "{unseen}",
     "less_fair": "the holdout shows it to be less fair than {reference}",
+    "same_gap": "the holdout shows its gap to be the same within {margin} points",
+    "hardly_fairer": "the holdout shows it to be fairer by less than {margin} points, which counts as the same",
+    "gap_within_margin": "the {gap} gap of {reference} by {column} is within {margin} points",
     "performance_lost": "it loses {lost} of {measure}, and {drop} is allowed",
     "guardrail_broken": "it breaks {broken}",
 }
@@ -110,14 +114,17 @@ def _why(document: AuditDocument, reason: AnswerReason) -> str:
     selection = document.selection
     changes, is_seen = selection.performance_change, document.exploration is not None and document.exploration.look > 1
     lost = None if changes is None or changes.holdout.value is None else -changes.holdout.value
-    words = WHY.get(reason, "{reference} has no disparity that is shown")
+    words = WHY.get(reason, "no {gap} gap of {reference} by {column} is shown")
     return words.format(
+        gap=GAP_NAMES[selection.tolerances.metric],
+        column=short(str(selection.column)),
         drop=f"{selection.tolerances.max_performance_drop:g}",
         measure=performance_of(document),
         lost=share(lost),
         reference=reference_title(document),
         doubtful=guards_named(document, is_shown=False),
         broken=guards_named(document, is_shown=True),
+        margin=f"{100 * document.config.same_within:g}",
         unseen=OPENED_SHORT if is_seen else NO_HOLDOUT,
     )
 
@@ -178,9 +185,21 @@ def _no_disparity(document: AuditDocument, found: Disparity) -> str:
     gap = f"the {GAP_NAMES[document.selection.tolerances.metric]} gap by {short(str(document.selection.column))}"
     whose = f"{gap} of {reference_title(document)} is {estimate(found.gap)} in {counted(found.rows, 'row')}"
     if found.gap.low:
-        return f"Hardly a disparity: {whose}, which is within {found.margin:g}"
+        return f"Hardly a disparity: {whose}, which is within {found.margin:g}{_other_gaps(document)}"
     seen = "" if found.detectable is None else f"; from {share(found.detectable)} on it would probably have been seen"
-    return f"No disparity shown: {whose}{seen}"
+    return f"No disparity shown: {whose}{seen}{_other_gaps(document)}"
+
+
+def _other_gaps(document: AuditDocument) -> str:
+    """Return a clause on the gaps of the reference that are shown besides the one that was looked at, if any."""
+    found = other_shown_gaps(document)
+    if not found:
+        return ""
+    if len(found) > 1:
+        return f"; {len(found)} other gaps are shown"
+    (one,) = found
+    by = "" if one.column == document.selection.column else f" by {short(one.column)}"
+    return f"; the {GAP_NAMES[one.metric]} gap{by} is shown, at {estimate(one.value)}"
 
 
 def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:

@@ -32,6 +32,7 @@ SHORT_MODELS = (
     "selected model, weights those of model 1 and of it; rows that it decides differently are counted, "
     "without their splits; of many groups the largest are kept; "
 )
+NEARLY = 0.005  # by which the share that a model selects may differ without being named
 TRAINED = (
     "This audit does not know which rows the model in use was trained on. If it has seen these rows, or their labels, "
     "its performance here is too good; that of the models is not, as they have not seen the holdout."
@@ -53,11 +54,21 @@ def operating_point(document: AuditDocument) -> str:
     """Return a clause on where models cut their decision values, or which share they select; empty if they cut at 0."""
     rate, decide = document.config.rate, Decide.of(document.config.decide)
     if rate is not None and document.deciding_rule == "like-incumbent":
-        return f"every model selects as many as {IN_USE}: {100.0 * rate:.3g} of 100 in the selection split"
+        return f"every model selects as many as {IN_USE}{_selected_share(document, rate)} of 100 in the selection split"
     if rate is not None:
         base = ", the share of favourable labels in training" if document.deciding_rule == "base-rate" else ""
         return f"every model selects {percent(rate)} of the selection split{base}"
     return f"every model is cut at a decision value of {decide.number:g}" if decide.number else ""
+
+
+def _selected_share(document: AuditDocument, rate: float) -> str:
+    """Return what share models select, in percent: that of the model in use, or what ties leave them."""
+    rates = [model.scores.selection.selection_rate.value for model in document.models]
+    least, most = (end([one for one in rates if one is not None], default=rate) for end in (min, max))
+    if max(rate - least, most - rate) <= max(NEARLY, 0.5 / document.dataset.splits.selection):
+        return f": {100.0 * rate:.3g}"
+    shares = f"{100.0 * least:.3g} to {100.0 * most:.3g}" if most > least else f"{100.0 * least:.3g}"
+    return f" ({100.0 * rate:.3g} of 100), as nearly as ties allow: {shares}"
 
 
 def steps(document: AuditDocument) -> Iterator[str]:

@@ -75,9 +75,13 @@ def _findings(scored: ScoredTable) -> Iterator[str]:
 
 
 def _gap(column: ColumnMeasures) -> str:
-    scores = column.scores
+    scores, groups = column.scores, [one for one in column.impact.groups if one.is_compared and one.n]
+    by = shortened(column.column, GROUP_WIDTH)
+    if len(groups) < 2:
+        only = f"all compared rows are of {short(groups[0].group)}" if groups else "no group has enough rows"
+        return f"By {by} nothing is compared: {only}."
     return (
-        f"By {shortened(column.column, GROUP_WIDTH)} the largest difference of selection rates is "
+        f"By {by} the largest difference of selection rates is "
         f"{estimate(scores.gap('demographic_parity_difference'))}, the lowest ratio "
         f"{estimate(scores.ratio('demographic_parity_ratio'))}."
     )

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from fairenum.document.measure_document import ColumnMeasures, MeasureDocument
 from fairenum.document.strata_facts import GivenGroup, GivenMeasures, Stratum
+from fairenum.document.value import Estimate
 from fairenum.document.words import GROUP_WIDTH, decisions_title, short
 from fairenum.render.page import Block, Column, Items, Section, Table
 from fairenum.runtime.formatting import UNDEFINED, estimate, p_value, sentence_list, share, shortened, signed
 
+DIFFERING = 0.05  # p-value below which strata count as different
 MOST_ROWS = 30  # strata that a table shows
 HOW_TO_READ = (
     "Strata are rows that are alike in the given columns. Whether these are a fair reason to treat people differently "
@@ -62,22 +64,42 @@ def _sentence(group: GivenGroup, given: GivenMeasures, title: str) -> str:
     if raw.value is None or inside.value is None:
         return f"{pair}: no {factors} has rows of both groups, so nothing can be compared within strata."
     says = f"{pair}: the raw difference is {estimate(raw, signed)}; given {factors} it is {estimate(inside, signed)}"
-    return f"{says}, {_meaning(group)}."
+    return f"{says}, {_meaning(group)}{_weighed_otherwise(group)}{_unlike(group, given)}."
 
 
 def _meaning(group: GivenGroup) -> str:
+    """Return a clause on the difference within strata beside the raw one; each counts only as far as it is shown."""
     raw, inside = group.raw, group.difference
-    is_raw, is_inside = _is_shown(raw.low, raw.high), _is_shown(inside.low, inside.high)
-    is_reversed = (raw.value or 0.0) * (inside.value or 0.0) < 0.0
-    if is_raw and is_reversed:
-        return "so the direction is reversed" + ("" if is_inside else ", and no difference is shown within strata")
+    is_raw, is_inside = _is_shown(raw), _is_shown(inside)
+    if is_raw and is_inside:
+        is_reversed = (raw.value or 0.0) * (inside.value or 0.0) < 0.0
+        return "so the direction is reversed" if is_reversed else "so a difference remains"
     if is_inside:
-        return "so a difference remains" if is_raw else "so a difference shows within strata only"
-    return "so no difference is shown within strata" if is_raw else "and neither is shown to differ from 0"
+        return "so a difference shows within strata only"
+    return "so a difference is no longer shown" if is_raw else "and neither is shown to differ from 0"
 
 
-def _is_shown(low: float | None, high: float | None) -> bool:
-    return low is not None and high is not None and (low > 0.0 or high < 0.0)
+def _weighed_otherwise(group: GivenGroup) -> str:
+    """Return a clause on Kitagawa's part within strata if it is shown, and the mean difference is not; else nothing."""
+    if _is_shown(group.difference) or not _is_shown(group.within):
+        return ""
+    return f" (with the weights of Kitagawa's parts it is: {estimate(group.within, signed)})"
+
+
+def _unlike(group: GivenGroup, given: GivenMeasures) -> str:
+    """Return a clause that names the stratum that differs most, if strata are shown to differ; else nothing."""
+    if group.unlike is None or group.homogeneity_p is None or group.homogeneity_p >= DIFFERING:
+        return ""
+    place = [one.name for one in given.strata].index(group.unlike)
+    own = estimate(group.differences[place], signed)
+    return (
+        f"; but strata differ (p = {p_value(group.homogeneity_p)}), so one number hides much: most of all "
+        f"{short(group.unlike)}, where it is {own}"
+    )
+
+
+def _is_shown(found: Estimate) -> bool:
+    return found.low is not None and found.high is not None and (found.low > 0.0 or found.high < 0.0)
 
 
 def _ratio(value: float | None) -> str:

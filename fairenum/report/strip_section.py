@@ -33,7 +33,7 @@ from fairenum.document.words import (
 )
 from fairenum.render.page import Column, Section, Strip, Table
 from fairenum.render.svg import Arrow
-from fairenum.report.choice_words import guarded_estimate, how_judged
+from fairenum.report.choice_words import TOGETHER, guarded_estimate, how_judged
 from fairenum.report.groups_section import foremost, hidden_groups
 from fairenum.runtime.formatting import UNDEFINED, estimate, sentence_list, share, shortened, signed
 
@@ -66,7 +66,7 @@ def compared_by(cell: GapChange, cells: Sequence[GapChange]) -> str:
 
 def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]:
     """Yield notes that explain the verdicts and limits in the table of changed gaps."""
-    yield "; ".join([*_marks(document, cells), f"change: {_levels(cells)}, {how_judged(document)}"])
+    yield "; ".join([*_marks(document, cells), f"change: {_levels(document, cells)}"])
     found = {cell.verdict for cell in cells}
     margin = f"{document.config.same_within:g}"
     words = {
@@ -93,13 +93,25 @@ def _marks(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]
         yield OTHERS.format(control=short(str(control) if is_named else claim.pair.higher))
 
 
-def _levels(cells: Sequence[GapChange]) -> str:
-    """Return a phrase with the confidence level of the gap that models are selected by, and those of the other gaps."""
-    (claim, *_), others = cells, {f"{100 * cell.confidence:.3g}" for cell in cells if not cell.is_claim}
-    level = f"{100 * claim.confidence:.3g}"
-    if others <= {level}:
-        return f"with its {level} % interval"
-    return f"its interval has {level} % for the claim, {' or '.join(sorted(others))} % for each other gap"
+def _levels(document: AuditDocument, cells: Sequence[GapChange]) -> str:
+    """Return a phrase on the confidence of the limits in the strip, and on whether they hold for all models together.
+
+    The gap that models are selected by is named first, then the other gaps.
+    """
+    (claim, *_), limited = cells, [cell for cell in cells if not cell.is_claim and cell.change.low is not None]
+    others, level = {_level(cell) for cell in limited}, _level(claim)
+    judged, is_joint = how_judged(document), any(cell.is_joint for cell in limited)
+    if others <= {level} and not is_joint:
+        return f"with its {level} % interval, {judged}"
+    own, rest = f"its interval has {level} % for the claim", f"{' or '.join(sorted(others))} % for each other gap"
+    if not is_joint:
+        return f"{own}, {rest}, {judged}"
+    unjudged = "" if len(limited) + 1 == len(cells) else "; without an interval: not judged"
+    return f"{own}, {judged}, and {rest}, {TOGETHER}{unjudged}"
+
+
+def _level(cell: GapChange) -> str:
+    return f"{100 * cell.confidence:.3g}"
 
 
 def status(check: GuardCheck) -> str:

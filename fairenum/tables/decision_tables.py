@@ -36,7 +36,7 @@ from fairenum.tables.columns import (
     read_only,
     read_texts,
 )
-from fairenum.tables.decisions import DecisionColumn, ScoreColumn, read_decision, read_scores
+from fairenum.tables.decisions import DecisionColumn, ScoreColumn, read_chances, read_decision, read_scores
 from fairenum.tables.groups import Groups, read_groups, with_intersection
 from fairenum.tables.label import Label, meant_value, read_label
 from fairenum.tables.loading import read_bundled
@@ -44,7 +44,7 @@ from fairenum.tables.naming import row_name, table_name
 from fairenum.tables.periods import Periods, read_periods
 from fairenum.tables.probable_groups import ProbableGroups, read_probable
 from fairenum.tables.regrouping import read_regrouped, regroup
-from fairenum.tables.table import read_members, refuse_unknown_columns, with_plain_names
+from fairenum.tables.table import member_columns, read_members, refuse_unknown_columns, with_plain_names
 from fairenum.tables.table_files import Card, list_datasets, read_file
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def read_decided(
         lacking[roles.score] = np.isnan(values)
     if roles.period is not None:
         lacking[roles.period] = frame[roles.period].isna().to_numpy()
-    chances = {column: read_scores(frame[column], reading.decimal) for column in roles.probabilities.values()}
+    chances = {column: read_chances(frame[column], reading.decimal) for column in roles.probabilities.values()}
     lacking |= {column: np.isnan(found) for column, found in chances.items()}
     is_lacking = np.any([*lacking.values()], axis=0)
     _refuse_without_rows(lacking, is_lacking)
@@ -178,6 +178,8 @@ def read_decided(
     regrouping = read_regrouped(frame.iloc[rows], roles.sensitive, meanings, reading)
     rows = rows if regrouping.rows is None else rows[regrouping.rows]
     label = None if roles.label is None else read_label(frame[roles.label].iloc[rows], roles.favourable)
+    taken = [column for columns in roles.named.values() for column in columns]
+    free = [] if roles.members else [column for column in frame.columns if column not in taken]
     probable = read_probable(frame, roles.probabilities, chances, rows) if chances else None
     return DecidedTable(
         name=name,
@@ -190,14 +192,17 @@ def read_decided(
         left_out={column: int(marks.sum()) for column, marks in lacking.items() if marks.any()},
         undecided=int(is_lacking.sum()),
         regrouped=regrouping.made,
-        remarks=tuple(
-            remark
-            for column in (roles.score, *reading.bands)
-            if column in frame
-            for remark in missing_marks(frame[column], reading.decimal)
+        remarks=(
+            *(
+                remark
+                for column in (roles.score, *reading.bands)
+                if column in frame
+                for remark in missing_marks(frame[column], reading.decimal)
+            ),
+            *member_columns(frame.iloc[rows], free, "repeated_members"),
         ),
         given=_given(frame, roles, reading, rows),
-        factors=_factors(frame, [column for columns in roles.named.values() for column in columns], rows),
+        factors=_factors(frame, taken, rows),
         members=None if roles.members is None else read_members(frame[roles.members].iloc[rows]),
         periods=None if roles.period is None else read_periods(frame[roles.period].iloc[rows]).take(slice(None)),
     )
@@ -238,7 +243,9 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
     claimed = [column for columns in roles.named.values() for column in columns]
     for column in claimed:
         if claimed.count(column) > 1:
-            raise ColumnConflict(f"column {column!r} is named twice, as {_roles_of(column, roles)}; give it one role")
+            found = [role for role, columns in roles.named.items() if column in columns]
+            remedy = "give it one role" if len(found) > 1 else "name it once"
+            raise ColumnConflict(f"column {column!r} is named twice, as {' and '.join(found)}; {remedy}")
     if not roles.decisions and roles.score is None:
         raise ColumnMissing(
             "there is nothing to measure yet; name a column of decisions with decision=... (--decision COLUMN), or of "
@@ -249,10 +256,6 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
             "there are no groups to compare yet; name a column of them with sensitive=... (--sensitive COLUMN); the "
             f"columns are {quoted(frame.columns)}"
         )
-
-
-def _roles_of(column: str, roles: Roles) -> str:
-    return " and ".join(role for role, columns in roles.named.items() for one in columns if one == column)
 
 
 def _refuse_without_rows(lacking: Mapping[str, NDArray[np.bool_]], is_lacking: NDArray[np.bool_]) -> None:

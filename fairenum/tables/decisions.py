@@ -68,21 +68,29 @@ def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling =
 
 def read_score_column(series: Series, decimal: DecimalSign | None, options: Spelling = DECISION) -> Column:
     """Return a column of scores with how its cells are read; refuse infinite numbers and texts."""
+    remedy = f"name decisions with {options.decision}=... (--{options.decision} COLUMN), or choose another column"
+    return _numbers_column(series, decimal, "score", remedy)
+
+
+def read_chances(series: Series, decimal: DecimalSign | None) -> FloatArray:
+    """Return the numbers of a column of probabilities, NaN for a missing cell; refuse infinite numbers and texts."""
+    column = _numbers_column(series, decimal, "probability", "name a column of numbers from 0 to 1")
+    return column.values.astype(np.float64)
+
+
+def _numbers_column(series: Series, decimal: DecimalSign | None, what: str, remedy: str) -> Column:
     found = interpret(series, decimal)
     if isinstance(found, Unclear):
         point = option("decimal", "point", "decimal", "point")
         say = f"say what begins the decimals with {point}" if found.is_about_decimals else EMPTY_THEM
-        raise ColumnUnusable(f"score {found.problem}; {say}")
+        raise ColumnUnusable(f"{what} {found.problem}; {say}")
     column = found.column
     if not column.is_numeric:
-        raise ColumnUnusable(
-            f"score column {series.name!r} holds texts, and a score is a number; name decisions with "
-            f"{options.decision}=... (--{options.decision} COLUMN), or choose another column"
-        )
+        raise ColumnUnusable(f"{what} column {series.name!r} holds texts, and a {what} is a number; {remedy}")
     infinite = np.flatnonzero(np.isinf(column.values.astype(np.float64)))
     if infinite.size:
         raise CellInfinite(
-            f"score column {series.name!r} holds an infinite number in {rows_named(series.index, infinite)}; correct "
+            f"{what} column {series.name!r} holds an infinite number in {rows_named(series.index, infinite)}; correct "
             "or empty such cells"
         )
     return column

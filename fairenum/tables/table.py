@@ -176,14 +176,12 @@ def _are_identifiers(name: str, whole: FloatArray, levels: int) -> bool:
     return are_nearly and (is_sorted or is_packed or is_of_one_length or is_numbering(name))
 
 
-def member_columns(frame: pd.DataFrame, names: Iterable[str]) -> tuple[Remark, ...]:
+def member_columns(frame: pd.DataFrame, names: Iterable[str], kind: RemarkKind = "member_column") -> tuple[Remark, ...]:
     """Return remarks on columns named after persons, firms or officers in which many values have several rows."""
     named = [(name, frame[name].dropna()) for name in names if is_member(name)]
     found = [(name, known.size, known.nunique()) for name, known in named if _are_texts_or_whole(known)]
     return tuple(
-        Remark("member_column", name, count=levels)
-        for name, rows, levels in found
-        if ENOUGH <= levels <= NEARLY_ALL * rows
+        Remark(kind, name, count=levels) for name, rows, levels in found if ENOUGH <= levels <= NEARLY_ALL * rows
     )
 
 

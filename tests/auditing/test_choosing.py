@@ -8,6 +8,7 @@ from support.audits import METRIC, codes
 from fairenum.auditing.candidates import Candidates
 from fairenum.auditing.choosing import choose, choose_again
 from fairenum.auditing.prospects import confirmation_chance
+from fairenum.document.files import parse, to_json
 from fairenum.document.terms import Verdict
 from fairenum.document.training import Tolerances
 from fairenum.errors import ResultError
@@ -159,7 +160,9 @@ def test_a_model_fixed_in_advance_is_judged_alone_as_one_claim_more(exact, rank)
         model.own.performance.low,
         model.own.performance.high,
     )
-    assert ahead.strip[1:] == seen.strip[1:]  # only the claim was fixed
+    # only the claim was fixed
+    assert ahead.strip[1:] == tuple(one.but(is_joint=True) for one in seen.strip[1:])
+    assert (ahead.is_in_advance, seen.is_in_advance) == (True, False)
     widths = [one.strip[0].change.high - one.strip[0].change.low for one in (ahead, seen)]
     assert widths[0] < widths[1]
     assert ahead.performance_floor > seen.performance_floor
@@ -172,6 +175,26 @@ def test_claims_in_advance_are_counted(exact):
     assert [one.selection.claims for one in (exact, second, third)] == [1, 2, 3]
     assert choose_again(third, tolerances, 7, in_advance=True).selection.claims == 3  # the same claim again
     assert choose_again(third, tolerances, 5).selection.claims == 3  # judged jointly
+
+
+def test_a_run_that_claimed_nothing_has_no_claim_to_count(exact):
+    kept = choose_again(exact, exact.selection.tolerances, 1)
+    document = exact.but(selection=kept.selection.but(shown=()))
+    assert choose_again(document, exact.selection.tolerances, 3, in_advance=True).selection.claims == 1
+
+
+@pytest.mark.parametrize("between", [{}, {"in_advance": True}])
+def test_what_was_shown_of_the_first_choice_stays_shown_through_other_choices(exact, between):
+    first, other = exact.selection, next(rank for rank in (3, 7) if rank != exact.selection.rank)
+    second = choose_again(exact, replace(first.tolerances, max_performance_drop=0.2), other, **between)
+    third = choose_again(parse(to_json(second).encode(), "run"), first.tolerances).selection
+    claims = 2 if between else 1
+    kept = {"claims": claims, "shown": third.shown}
+    assert third == first.but(**kept)
+    assert [one.rank for one in third.shown] == ([other] if between else [])
+    back = choose_again(second.but(selection=third), first.tolerances, other).selection
+    assert back.is_in_sight is not bool(between)
+    assert back.strip == second.selection.strip
 
 
 def test_the_own_verdict_of_the_chosen_model_is_its_claim(exact):

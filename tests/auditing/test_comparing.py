@@ -9,9 +9,13 @@ from support.decisions import decided_frame
 from support.pages import printed
 
 from fairenum import compare, measure
+from fairenum.auditing.comparing import change_of_gap
 from fairenum.document.files import parse, to_json
 from fairenum.errors import ConfigError, ResultError
+from fairenum.metrics import Decisions
+from fairenum.metrics.rates import counted
 from fairenum.report import page
+from fairenum.tables.groups import Groups
 
 METRIC = "demographic_parity_difference"
 
@@ -136,3 +140,41 @@ def test_mistakes_are_explained(tmp_path):
         compare(run, counts(a=900, b=700), metric="equal_opportunity_difference")
     with pytest.raises(ResultError, match="cannot read"):
         compare(tmp_path / "none.json", run)
+
+
+def officers(seed, groups=("a", "b")):
+    """Decisions of 60 officers about 20 applicants each, of either group; officers are strict, some towards one."""
+    rng = np.random.default_rng(seed)
+    race, own = rng.choice(groups, (60, 20)), rng.normal(size=(60, 2))
+    chance = 0.8 * own[:, :1] + 0.6 * own[:, 1:] * (race == groups[0]) + rng.normal(size=race.shape)
+    officer = np.repeat(np.arange(60), 20)
+    return pd.DataFrame({"officer": officer, "race": race.ravel(), "hired": (chance > 0).astype(int).ravel()})
+
+
+def test_saved_measurements_keep_what_clusters_say(tmp_path):
+    frames = [officers(seed) for seed in (1, 2)]
+    for number, frame in enumerate(frames):
+        measure(frame, "hired", "race", group_column="officer").save(tmp_path / f"{number}.json")
+    found = compare(tmp_path / "0.json", tmp_path / "1.json", metric=METRIC).document.gaps[0]
+    live = [
+        Decisions(
+            frame[["hired"]].to_numpy().T,
+            np.zeros(len(frame), int),
+            Groups((frame["race"] == "b").to_numpy(int), ("a", "b")),
+            clusters=frame["officer"].to_numpy(),
+        )
+        for frame in frames
+    ]
+    assert [found.change.low, found.change.high] == pytest.approx(change_of_gap(*map(counted, live), METRIC, 0.95))
+    plain = compare(*(measure(frame, "hired", "race") for frame in frames), metric=METRIC).document.gaps[0]
+    assert found.change.high - found.change.low > 1.2 * (plain.change.high - plain.change.low)
+
+
+def test_repeated_rows_say_no_more_than_one():
+    persons = [decided_frame(400, seed)[["sex", "hired"]].assign(person=range(400)) for seed in (3, 4)]
+    once, often = (
+        compare(*(measure(pd.concat([one] * copies), "hired", "sex", group_column="person") for one in persons))
+        for copies in (1, 6)
+    )
+    first, second = (one.document.gaps[0].change for one in (once, often))
+    assert (second.low, second.high) == pytest.approx((first.low, first.high), abs=0.01)

@@ -129,7 +129,9 @@ def test_a_weak_split_is_named_with_the_command_that_mends_it():
     text = " ".join(to_markdown(page(document)).split())
     assert "leaves 50 rows to confirm the choice; one chosen for power leaves 500" in text
     assert "sizes=(0.3, 0.2, 0.5) (--split 0.3,0.2,0.5) asks for it" in text
-    assert "Next: more rows in the holdout would tell, as a new audit with \\`--split 0.3,0.2,0.5\\` has" in text
+    second = "It is a second claim about the same table, with an error of its own: report both"
+    assert text.count(second) == 2
+    assert f"Next: a new audit with \\`--split 0.3,0.2,0.5\\` has 500 rows to confirm a choice. {second}." in text
 
 
 @pytest.mark.parametrize("sizes", ["automatic", "auto,0.2,0.2", (0.5, 0.5), None, ("auto", 0.2, 0.2)])

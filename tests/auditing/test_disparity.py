@@ -7,8 +7,11 @@ from support.audits import METRIC, applicants, audit_applicants, checked, codes
 from support.simulation.known_gaps import grouped, named
 
 from fairenum import AuditResult, audit, select
+from fairenum.document.scores import GapEstimate
+from fairenum.document.terms import GAPS
 from fairenum.metrics import Decisions, gap_intervals, score
 from fairenum.metrics.inference import detectable_gap
+from fairenum.report.choice_words import reason
 from fairenum.report.headline import headline
 
 QUICK = {"k": 3, "replications": 50, "guards": "none", "range": False, "prices": False}
@@ -89,6 +92,28 @@ def test_without_a_disparity_the_search_is_skipped_and_model_1_is_kept(alike):
     assert {model.origin for model in document.models} == {"exact"}
     assert "not_confirmed" not in codes(document)
     assert f"{selection.disparity.gap.value:.3f}" in headline(document)
+
+
+def test_gaps_that_are_shown_are_named_beside_the_one_that_is_not(alike):
+    document = alike.document
+    plain, shown = f"{reason(document)}.", GapEstimate(0.157, 0.061, 0.283)
+    assert plain.startswith("no demographic parity gap of model 1 by sex is shown, so it is kept, and no fairer model")
+    assert "(`--always-search` does)" in plain
+    first = document.models[0]
+    holdout = first.scores.holdout
+    own = holdout.by_column["sex"]
+    found = {gap: shown if gap == "predictive_parity_difference" else GapEstimate(0.01, 0.0, 0.1) for gap in GAPS}
+
+    def changed(**gaps):
+        scores = holdout.but(by_column={**holdout.by_column, "sex": own.but(**{**found, **gaps})})
+        return document.but(models=(first.but(scores=first.scores.but(holdout=scores)), *document.models[1:]))
+
+    words = "Other gaps are shown on the holdout, each by itself: predictive parity by sex 0.157 [0.061, 0.283]"
+    assert reason(changed()).endswith(words)
+    assert headline(changed()).endswith("; the predictive parity gap is shown, at 0.157 [0.061, 0.283].")
+    assert headline(changed(equal_opportunity_difference=shown)).endswith("; 2 other gaps are shown.")
+    nothing = changed(predictive_parity_difference=GapEstimate(0.01, 0.0, 0.1))
+    assert "ther gap" not in reason(nothing) + headline(nothing)
 
 
 def test_a_search_can_be_asked_for_all_the_same(alike, searched):

@@ -174,6 +174,50 @@ def test_an_audit_of_a_rare_label_says_where_models_are_cut():
     assert "the share of favourable labels in training" in to_markdown(page(document))
 
 
+def coarse() -> pd.DataFrame:
+    """Two features of two values each, and decisions in use that select 60 of 100."""
+    rng = np.random.default_rng(3)
+    sex = rng.choice(["f", "m"], 1200)
+    first, second = rng.random(1200) < 0.9, rng.random(1200) < 0.95
+    good = rng.random(1200) < 0.35 + 0.4 * first
+    points = first + 0.5 * (sex == "m") + rng.normal(size=1200)
+    used = np.where(points > np.quantile(points, 0.4), "yes", "no")
+    return pd.DataFrame(
+        {"first": first, "second": second, "sex": sex, "good": np.where(good, "yes", "no"), "used": used}
+    )
+
+
+def test_models_that_decide_all_rows_alike_do_not_hide_that_none_is_comparable():
+    rng = np.random.default_rng(3)
+    sex, points = rng.choice(["f", "m"], 1200), rng.normal(size=1200)
+    used = points + 0.5 * (sex == "m")
+    frame = pd.DataFrame(
+        {
+            "sex": sex,
+            "first": rng.random(1200) < 0.6,
+            "good": np.where(rng.random(1200) < 0.7, "yes", "no"),
+            "used": np.where(used > np.quantile(used, 0.15), "yes", "no"),
+        }
+    )
+    plan = {"label": "good", "favourable": "yes", "sensitive": "sex", "incumbent": "used", "C": 1.0}
+    document = audit(frame, **plan, **QUICK, search="exact").document
+    assert {model.scores.selection.selection_rate.value for model in document.models} == {1.0}
+    assert (document.selection.outcome, document.selection.answer) == ("kept", "not comparable")
+    assert headline(document).startswith("Not comparable")
+    assert "of the selection split, and every model decides all rows alike" in headline(document)
+
+
+def test_ties_are_said_to_keep_models_from_selecting_as_many():
+    document = audited(coarse().assign(points=0, rival=0), incumbent="used").document
+    rates = [100 * model.scores.selection.selection_rate.value for model in document.models]
+    used = 100 * document.config.rate
+    assert max(abs(rate - used) for rate in rates) > 0.5
+    least, most = min(rates), max(rates)
+    shares = f"{least:.3g} to {most:.3g}" if most > least else f"{least:.3g}"
+    words = f"as many as the model in use ({used:.3g} of 100), as nearly as ties allow: {shares} of 100"
+    assert words in to_markdown(page(document))
+
+
 def scores(rng: np.random.Generator, models: int) -> Measured:
     values = {
         Subject("selection_rate"): rng.choice([0.3, 0.5, 0.55, 0.7], models),
@@ -192,7 +236,13 @@ def by_hand(models: Measured, used: Measured, *, is_in_use: bool) -> Incomparabl
         return {f"{key.measure}{key.group or ''}": float(value[place]) for key, value in one.values.items()}
 
     first, apart, suitable, others = of(used, 0), [], False, 0
-    for place in range(0 if is_in_use else 1, len(models.is_constant)):
+    places = range(0 if is_in_use else 1, len(models.is_constant))
+    if used.is_constant[0]:
+        return None
+    if places and all(models.is_constant[place] for place in places):
+        distance = min(abs(of(models, place)["selection_rate"] - first["selection_rate"]) for place in places)
+        return Incomparable("selection_rate", first["selection_rate"], distance, 0.1)
+    for place in places:
         one = of(models, place)
         if models.is_constant[place]:
             continue

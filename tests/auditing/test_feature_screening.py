@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from fairenum.auditing.feature_screening import MOST_ROWS, area, chances, lowest_area, screen
+from fairenum.auditing.feature_screening import MOST_ROWS, area, best_told, chances, screen
 from fairenum.auditing.preparing import divided
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.feature_facts import Screening
@@ -139,11 +139,30 @@ def test_lower_limits_hold_for_all_features_together_and_chance_makes_no_proxy(c
         lows, areas = [], []
         for _ in range(features):
             scores = rng.random((60, classes))
-            lows.append(lowest_area(kinds, scores, 1 - 0.05 / features))
-            areas.append(area(kinds, scores))
+            best, low, _ = best_told(kinds, scores, 1 - 0.05 / features)
+            lows.append(low)
+            areas.append(best)
         alarms += any(low > 0.5 and best >= 0.7 for low, best in zip(lows, areas, strict=True))
         assert all(low <= best for low, best in zip(lows, areas, strict=True))
     assert alarms <= 0.05 * tables
+
+
+def test_a_feature_that_tells_one_of_three_groups_is_named_with_it():
+    frame, rng = strangers(3000), np.random.default_rng(2)
+    frame["race"] = rng.choice(["a", "b", "c"], 3000, p=[0.45, 0.35, 0.2])
+    frame["zip"] = (frame["race"] == "c") * 1.1 + rng.normal(size=3000)
+    found, division = screened(frame, sensitive=("race",))
+    (column,) = found.columns
+    (proxy,) = column.proxies
+    row = division.rows["selection"]
+    told = roc_auc_score(frame["race"].iloc[row] == "c", frame["zip"].iloc[row])
+    assert (proxy.feature, proxy.group) == ("zip", "c")
+    assert proxy.auc == pytest.approx(told, abs=0.06)
+    assert proxy.average < 0.7 <= proxy.auc, "the average over the groups would hide it"
+    assert column.copies == []
+    exact = screened(frame.assign(zip=frame["race"] == "c"), sensitive=("race",))[0].columns[0]
+    assert (exact.copies, exact.proxies[0].feature, exact.proxies[0].auc) == ([], "zip", 1.0)
+    assert screened(frame.assign(zip=frame["race"]), sensitive=("race",))[0].columns[0].copies == ["zip"]
 
 
 def test_a_model_that_is_one_column_is_said_to_be_that():

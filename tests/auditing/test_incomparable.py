@@ -88,9 +88,15 @@ def test_every_medium_says_that_nothing_is_known_and_none_that_it_was_kept(run):
 
 def test_what_to_try_is_named_with_the_tolerance_that_is_wide_enough(run):
     used, models = right(run)
-    (found,) = run.document.selection.incomparable
+    (found,), looser = run.document.selection.incomparable, run.document.selection.looser
     words = " ".join(next_step(run.document))
-    assert f"`fairenum select RUN --max-performance-drop {found.wider_limit:g}`" in words
+    assert f"`fairenum select RUN {looser.options}`" in words
+    changes = {"max_performance_drop": looser.max_performance_drop or 0.01}
+    again = select(run, **changes, **({"guards": "none"} if looser.is_unguarded else {})).document.selection
+    assert again.outcome == "selected"
+    alone = [{"guards": "none"}, {"max_performance_drop": found.wider_limit}]
+    if looser.is_unguarded and looser.max_performance_drop:
+        assert {select(run, **one).document.selection.outcome for one in alone} == {"kept"}
     assert 0.0 <= found.wider_limit - (used - models.max()) < 0.005
     assert "`--features additive`" in words
     assert "`--around incumbent`" in words

@@ -112,6 +112,16 @@ def test_its_tables_come_first_and_say_their_rows(result):
     assert "on the holdout" in groups.blocks[0].text
 
 
+@pytest.mark.parametrize("profile", [None, "ll144"])
+def test_the_summary_has_its_ratio_on_all_rows(result, frame, profile):
+    document, rates = result.document, frame.dropna(subset=["hired"]).groupby("sex")["hired"].mean()
+    tiles = {tile.label: tile.value for tile in page(document, profile=profile).tiles}
+    rows = document.incumbent_measures.rows
+    assert tiles[f"impact ratio, in use, all {rows} rows"] == f"{rates.min() / rates.max():.3f}"
+    held = document.member(1).scores.holdout.ratio("demographic_parity_ratio").value
+    assert tiles["impact ratio, model 1"] == f"{held:.3f}"
+
+
 def test_a_model_may_have_been_trained_on_these_rows(frame):
     model = LogisticRegression().fit(frame[["points"]], frame["good"])
     document = audited(frame.drop(columns="hired"), incumbent=model).document

@@ -380,3 +380,13 @@ def test_a_result_shows_its_tables_and_names_what_it_has():
     assert repr(result) == "MeasureResult('table', decisions=['hired', 'rival'])"
     with pytest.raises(ResultError, match="no decisions 'fired'; there are 'hired', 'rival'"):
         result.decisions("fired")
+
+
+def test_a_column_of_persons_with_several_rows_is_named_unless_it_has_that_role():
+    frame = decided_frame(600).assign(officer_id=[f"o{number % 40}" for number in range(600)])
+    (words,) = measure(frame, "hired", "sex").warnings["repeated_members"]
+    assert words.startswith("'officer_id' (40 different) looks like persons, firms or officers with several rows each")
+    assert "with group_column='officer_id' (--group-column officer_id) they allow for their likeness" in words
+    assert "repeated_members" not in measure(frame, "hired", "sex", group_column="officer_id").warnings
+    assert "repeated_members" not in measure(frame, "hired", ["sex", "officer_id"]).warnings
+    assert "repeated_members" not in measure(frame.drop(columns="officer_id"), "hired", "sex").warnings

@@ -7,7 +7,7 @@ from support.pages import printed
 
 from fairenum import measure
 from fairenum.document.files import parse, to_json
-from fairenum.errors import ColumnMissing, ColumnUnusable, ConfigError
+from fairenum.errors import ColumnConflict, ColumnMissing, ColumnUnusable, ConfigError
 from fairenum.report import page
 
 COLUMNS = {"white": "p_white", "black": "p_black"}
@@ -36,6 +36,12 @@ def test_weighted_rates_are_weighted_means(frame, result):
     assert "guessed_groups" in result.warnings
 
 
+def test_the_reference_group_is_not_compared_with_itself(result):
+    first, second = result.decisions().probable.groups
+    assert (first.difference.value, first.difference.low) == (None, None)
+    assert second.difference.low < second.difference.value < second.difference.high
+
+
 def test_a_rest_is_a_group_of_its_own(frame):
     found = measure(frame, "hired", group_probabilities={"white": "p_white"}).decisions().probable
     assert [one.group for one in found.groups] == ["white", "(other)"]
@@ -61,7 +67,18 @@ def test_every_medium_shows_them(result):
         ({"white": "p_wite"}, {}, ColumnMissing, "did you mean 'p_white'"),
         (COLUMNS, {"p_black": 1.2}, ColumnUnusable, "holds 1.2 in row .*a probability is from 0 to 1; 3000 such rows"),
         (COLUMNS, {"p_black": 1.0}, ColumnUnusable, "add up to at most 1"),
-        (COLUMNS, {"p_black": "high"}, ColumnUnusable, "holds texts"),
+        (
+            COLUMNS,
+            {"p_black": "high"},
+            ColumnUnusable,
+            "^probability column 'p_black' holds texts, and a probability is",
+        ),
+        (
+            {"white": "p_white", "black": "p_white"},
+            {},
+            ColumnConflict,
+            "'p_white' is named twice, as group_probabilities; name it once",
+        ),
         ({"white": 3}, {}, ConfigError, "names of groups, each with the column"),
     ],
 )

@@ -39,3 +39,23 @@ def test_machines_are_measured_if_asked_for():
         assert one.score.auc.value == pytest.approx(apart.auc.value, abs=1e-12)
         assert one.score.columns[0].lowest.value == pytest.approx(apart.columns[0].lowest.value, abs=1e-12)
     assert audit(frame, **PLAN, **QUICK).document.scores == ()
+
+
+def ends(estimate):
+    return estimate.value, estimate.low, estimate.high
+
+
+def test_with_clusters_a_score_and_the_decisions_cut_from_it_have_the_same_limits():
+    frame = table(900).assign(officer=[number % 45 for number in range(900)])
+    asked = {"sensitive": "sex", "score": "points", "cutoff": 50.0, "group_column": "officer"}
+    document = measure(frame[["points", "sex", "officer"]], **asked).document
+    shown = measure(frame[["points", "sex", "officer"]], **{**asked, "cutoff": "median"}).document
+    (ranking,), own = document.score.columns, shown.decisions[0].columns[0]
+    for first, second in zip(ranking.scoring.groups, own.impact.groups, strict=True):
+        assert ends(first.rate) == pytest.approx(ends(second.rate))
+    for first, second in zip(ranking.groups, own.groups, strict=True):
+        assert ends(first.scoring_ratio) == pytest.approx(ends(second.ratio))
+    for point in ranking.sweep:
+        cut = measure(frame[["points", "sex", "officer"]], **{**asked, "cutoff": point.cutoff}).document
+        gap = cut.decisions[0].columns[0].scores.demographic_parity_difference
+        assert ends(point.gap) == pytest.approx(ends(gap))

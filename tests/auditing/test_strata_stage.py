@@ -27,7 +27,7 @@ def woman(result):
     return found
 
 
-def test_berkeley_reverses(counted):
+def test_berkeley_has_the_numbers_of_its_textbooks(counted):
     found = woman(counted)
     assert counted.decisions().of_column("gender").scores.demographic_parity_difference.value == pytest.approx(
         0.142, abs=5e-4
@@ -65,12 +65,79 @@ def test_several_columns_make_strata_of_combinations():
     assert given.strata[0].name == "department: A & year: a"
 
 
-def test_a_column_that_reverses_is_named_unasked(unasked):
+def sentence(result):
+    return next(one for one in page(result.document).findings if "the raw difference is" in one)
+
+
+def test_a_direction_is_reversed_only_if_that_is_shown(counted):
+    assert "so a difference is no longer shown (with the weights of Kitagawa's parts it is: +0.036 [" in sentence(
+        counted
+    )
+    assert "reversed" not in sentence(counted)
+    tenfold = berkeley_counts()
+    tenfold[["n", "selected"]] *= 10
+    assert ", so the direction is reversed;" in sentence(measure(tenfold, counts=True, given="department"))
+    (hint,) = measure(tenfold, sensitive="gender", counts=True).document.factors
+    assert hint.effect == "reverses"
+
+
+def test_the_stratum_that_differs_most_is_named(counted):
+    assert woman(counted).unlike == "A"
+    words = (
+        "but strata differ (p = 0.002), so one number hides much: most of all A, where it is +0.203 [+0.115, +0.273]"
+    )
+    assert words in sentence(counted)
+    alike = pd.DataFrame({"team": list("aabb"), "gender": ["m", "w"] * 2, "n": 500, "selected": [250, 200, 150, 110]})
+    assert "strata differ" not in sentence(measure(alike, sensitive="gender", counts=True, given="team"))
+
+
+def clustered(seed, people=300, effect=0.0):
+    """Applications to two teams, several of each person, who are alike; teams differ in rates and groups."""
+    rng = np.random.default_rng(seed)
+    group, team = rng.choice(["m", "w"], people), rng.choice(["a", "b"], (people, 6), p=[0.4, 0.6])
+    own = rng.normal(size=people)[:, None] + rng.normal(size=(people, 6))
+    taken = own + 0.4 * (team == "a") - effect * (group == "w")[:, None] > 0
+    rows = {"team": team, "gender": np.repeat(group[:, None], 6, 1), "hired": taken.astype(int)}
+    return pd.DataFrame({name: part.ravel() for name, part in rows.items()}).assign(person=np.repeat(range(people), 6))
+
+
+def test_rows_of_one_person_widen_the_limits_within_strata_too():
+    frame = clustered(1)
+    plain, known = (
+        measure(frame, "hired", "gender", given="team", **asked).decisions().of_column("gender").given
+        for asked in ({}, {"group_column": "person"})
+    )
+    for one, other in ((plain.groups[0], known.groups[0]),):
+        for name in ("raw", "difference", "odds_ratio", "within"):
+            before, after = getattr(one, name), getattr(other, name)
+            assert after.value == before.value
+            assert after.high - after.low > 1.3 * (before.high - before.low), name
+        assert other.p > one.p
+        assert (other.homogeneity, other.homogeneity_p, other.unlike) == (None, None, None)
+        assert all(b.high - b.low > a.high - a.low for a, b in zip(one.differences, other.differences, strict=True))
+    assert all(b.gap.high > a.gap.high for a, b in zip(plain.strata, known.strata, strict=True))
+    raw = measure(frame, "hired", "gender", group_column="person").decisions().of_column("gender").impact.groups
+    assert known.groups[0].raw in [row.difference for row in raw]
+
+
+def test_no_factor_is_named_for_a_difference_that_clusters_do_not_show():
+    rng, found = np.random.default_rng(0), set()
+    for seed in range(12):
+        frame = clustered(seed).assign(ward=rng.choice(list("xyz"), 1800))
+        for asked in ({}, {"group_column": "person"}):
+            made = measure(frame, "hired", "gender", **asked)
+            is_shown = made.decisions().of_column("gender").scores.demographic_parity_difference.low > 0
+            found.add((bool(asked), is_shown))
+            assert is_shown or not made.document.factors
+    assert (False, True) in found
+
+
+def test_a_column_that_removes_a_difference_is_named_unasked(unasked):
     (hint,) = unasked.document.factors
-    assert (hint.column, hint.factor, hint.effect) == ("gender", "department", "reverses")
+    assert (hint.column, hint.factor, hint.effect) == ("gender", "department", "removes")
     assert hint.given.value == pytest.approx(0.0184, abs=5e-5)
     (words,) = unasked.warnings["factor"]
-    assert "is reversed among rows with the same 'department', where it is +0.018" in words
+    assert "is not shown among rows with the same 'department', where it is +0.018" in words
     assert "--given department" in words
     assert "--given department" in " ".join(printed(page(unasked.document, brief=True)).split())
 

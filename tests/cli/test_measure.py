@@ -121,6 +121,12 @@ def test_groups_are_made_as_in_an_audit(fairenum, people):
         ({}, ("--decision", "sex"), "named twice"),
         ({}, ("--counts", "--score", "points"), "hold one decision"),
         ({}, ("--profile", "ll144"), "say where it goes with --html"),
+        (
+            {},
+            ("--by", "race", "--group-column", "points", "--fail-on-alarm"),
+            "no alarm is computed with --group-column",
+        ),
+        ({}, ("--metric", "equal_opportunity_difference"), "needs the true outcomes, and there is no label"),
     ],
 )
 def test_what_cannot_be_measured_is_one_line_and_nothing_is_written(fairenum, people, folder, change, options, words):

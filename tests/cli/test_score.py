@@ -94,3 +94,11 @@ def test_mistakes_are_said_and_nothing_is_written(fairenum, model, new, folder, 
     assert words in ended.err
     assert ended.out == ""
     assert not (folder / "d.csv").exists()
+
+
+def test_rows_of_one_group_are_not_compared(fairenum, model, folder):
+    frame = written_loans(80, seed=5)
+    ended = fairenum("score", model, write_csv(frame.iloc[:1], folder / "one.csv"))
+    only = frame["sex"].iloc[0]
+    assert f"By sex nothing is compared: all compared rows are of {only}." in " ".join(ended.err.split())
+    assert "largest difference" not in ended.err

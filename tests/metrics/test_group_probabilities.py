@@ -1,5 +1,7 @@
 """Weighted rates of groups known by probability, against plain counting, weighted regression, brute force and bias."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from statsmodels.api import WLS
@@ -89,3 +91,17 @@ def test_bounds_of_one_place_are_those_of_frechet():
     bounds = rate_bounds(SoftGroups(np.tile([0.2, 0.8], (1000, 1)), bits), 0.5)
     assert bounds.lower == pytest.approx([0.0, 0.1 / 0.8])
     assert bounds.upper == pytest.approx([1.0, 0.3 / 0.8])
+
+
+def test_repeated_rows_of_one_person_say_no_more_than_one_row():
+    rng = np.random.default_rng(4)
+    p = rng.beta(0.5, 0.5, 3000)
+    table, bits = np.column_stack([p, 1 - p]), (rng.random(3000) < 0.3 + 0.2 * p).astype(np.uint8)
+    once = SoftGroups(table, bits)
+    often = SoftGroups(np.repeat(table, 4, axis=0), np.repeat(bits, 4), np.repeat(np.arange(3000), 4))
+    for measure in (soft_rates, rate_bounds, partial(soft_differences, reference=0)):
+        first, second = measure(once, confidence=0.95), measure(often, confidence=0.95)
+        assert (second.lower, second.upper) == (
+            pytest.approx(first.lower, abs=1e-3),
+            pytest.approx(first.upper, abs=1e-3),
+        )

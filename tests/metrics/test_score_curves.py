@@ -6,12 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
 
+from fairenum.metrics.clusters import design, inflation_of_shares
+from fairenum.metrics.counts import Decisions
+from fairenum.metrics.impact_ratios import ratio_intervals
+from fairenum.metrics.inference import gap_intervals
+from fairenum.metrics.rates import FRACTIONS
 from fairenum.metrics.score_curves import (
     ScoredRows,
     auc_by_group,
     calibration_by_group,
     means,
     roc_by_group,
+    scored_at,
     standardised_differences,
 )
 from fairenum.tables.groups import Groups
@@ -104,3 +110,65 @@ def test_without_labels_there_is_neither_a_curve_nor_calibration():
     assert calibration_by_group(found) is None
     assert np.isnan(auc_by_group(found).estimate).all()
     assert all(curve.true_positive_rate.size == 0 for curve in roc_by_group(found))
+
+
+def persons(seed, people=200, rows=5):
+    """Scores and labels of people in two groups with several rows each, which are alike."""
+    rng = np.random.default_rng(seed)
+    clusters = np.repeat(np.arange(people), rows)
+    codes, own = np.repeat(rng.integers(0, 2, people), rows), np.repeat(rng.normal(size=people), rows)
+    values = own + rng.normal(size=people * rows)
+    labels = (own + rng.normal(size=people * rows) > 0).astype(np.uint8)
+    return values + 0.3 * codes, Groups(codes, ("a", "b")), labels, clusters
+
+
+def limits(found):
+    """Return the limits of every measure of a score that a report shows."""
+    score = scored_at(found, np.quantile(found.values, [0.7, 0.5, 0.2]))
+    calibrated = calibration_by_group(found, bins=4)
+    return [
+        standardised_differences(found, 0),
+        auc_by_group(found),
+        gap_intervals(score, "demographic_parity_difference"),
+        ratio_intervals(score, "demographic_parity_ratio"),
+        calibrated.rate,
+    ]
+
+
+def test_repeated_rows_of_one_person_say_no_more_than_one_row():
+    values, groups, labels, _ = persons(0, people=1000, rows=1)
+    once = ScoredRows(values, groups, labels, np.arange(1000))
+    repeated = [np.repeat(part, 6) for part in (values, labels, np.arange(1000))]
+    often = ScoredRows(repeated[0], Groups(np.repeat(groups.codes, 6), groups.names), repeated[1], repeated[2])
+    for first, second in zip(limits(once), limits(often), strict=True):
+        assert second.estimate == pytest.approx(first.estimate, abs=1e-3, nan_ok=True)
+        assert second.lower == pytest.approx(first.lower, abs=0.01)
+        assert second.upper == pytest.approx(first.upper, abs=0.01)
+
+
+def test_people_of_one_row_have_the_limits_of_independent_rows():
+    values, groups, labels, _ = persons(1, people=800, rows=1)
+    alone, known = (ScoredRows(values, groups, labels, clusters) for clusters in (None, np.arange(800)))
+    for first, second in zip(limits(alone), limits(known), strict=True):
+        assert second.lower == pytest.approx(first.lower, abs=0.005)
+        assert second.upper == pytest.approx(first.upper, abs=0.005)
+
+
+def test_standardised_differences_of_clustered_rows_cover_the_truth():
+    truth = 0.3 / np.sqrt(2)
+    hits = np.zeros(2)
+    for seed in range(400):
+        values, groups, labels, clusters = persons(seed, people=80, rows=6)
+        for place, known in enumerate((clusters, None)):
+            found = standardised_differences(ScoredRows(values, groups, labels, known), 0)
+            hits[place] += found.lower[1] <= truth <= found.upper[1]
+    assert hits[0] / 400 > 0.92
+    assert hits[1] / 400 < 0.85  # as if rows were independent
+
+
+def test_clustered_shares_in_cells_are_inflated_as_those_of_groups():
+    _, groups, labels, clusters = persons(2)
+    decisions = Decisions(labels[None], labels, groups, clusters=clusters)
+    expected = design(decisions, FRACTIONS).of_rate("selection_rate").factor[0]
+    found = inflation_of_shares(labels.astype(float), groups.codes, clusters, 3)
+    assert found == pytest.approx([*expected, 1.0])

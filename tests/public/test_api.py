@@ -15,6 +15,7 @@ from support.saved_runs import path
 from fairenum import AuditResult, audit, select
 from fairenum.document.training import Tolerances
 from fairenum.errors import ConfigError, NotProposed, ResultError
+from fairenum.report import page
 from fairenum.report.headline import headline
 from fairenum.report.rules import Rule
 
@@ -147,7 +148,18 @@ def test_a_pair_claimed_in_advance_has_its_own_gaps_and_that_over_all_groups_bes
     assert (whole.pair, whole.is_claim, whole.metric) == (None, False, claim.metric)
     spans = [one.max() - one.min() for one in rates.values()]
     assert (whole.first.value, whole.selected.value) == pytest.approx(spans)
-    assert not any(cell.is_claim or cell.pair for cell in others)
+    (watched,) = (cell for cell in others if cell.pair)  # the third group, against the control
+    control, third = pair.higher, ({"a", "b", "c"} - {pair.higher, pair.lower}).pop()
+    assert {watched.pair.higher, watched.pair.lower} == {control, third}
+    values = [abs(one[control] - one[third]) for one in rates.values()]
+    assert (watched.first.value, watched.selected.value) == pytest.approx(values)
+    assert (watched.change.low, watched.verdict, watched.is_claim) == (None, None, False)
+    assert [cell.is_joint for cell in again.document.selection.strip] == [False, True, False] + [True] * 3
+    first = page(again.document).strip.table.notes[0]
+    assert first.endswith(
+        "its interval has 95.5 % for the claim, judged alone, and 95 % for each other gap, all models judged together; "
+        "without an interval: not judged"
+    )
     assert f" between {pair.higher} and {pair.lower}" in headline(again.document)
 
 

@@ -236,6 +236,10 @@ REMARKS = {
         "tears apart and intervals take for independent; with group_column='officer' (--group-column officer) rows of "
         "one value stay together, intervals allow for their likeness, and models do not learn from it"
     ),
+    Remark("repeated_members", "officer", count=40): (
+        "'officer' (40 different) looks like persons, firms or officers with several rows each, which intervals take "
+        "for independent; with group_column='officer' (--group-column officer) they allow for their likeness"
+    ),
 }
 
 

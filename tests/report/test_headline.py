@@ -65,7 +65,8 @@ def kept_to(document: AuditDocument, floor: float | None, loss: float = 0.01) ->
         ),
         (
             {"verdict": "same"},
-            f"{ELSEWHERE}, but the same one within 0.02 on the holdout (0.175 to 0.150); {CANDIDATE}",
+            f"{ELSEWHERE}, but the same one within 0.02 on the holdout (0.175 to 0.150); it is not proposed, as the "
+            "holdout shows it to be fairer by less than 2 points, which counts as the same.",
         ),
         ({"selected": 1}, "No other model within the tolerances was found to be fairer than model 1, which is kept."),
         ({"selected": None}, "No model can be selected."),
@@ -121,6 +122,16 @@ REASONED: dict[AnswerReason, tuple[AuditDocument, Answer, str]] = {
         audit(verdict="less fair"),
         "not proposed",
         "it is not proposed, as the holdout shows it to be less fair than model 1.",
+    ),
+    "same_gap": (
+        judged(audit(verdict="same"), gap_change=Parts(near(-0.01), near(-0.002, 0.01))),
+        "not proposed",
+        "it is not proposed, as the holdout shows its gap to be the same within 2 points.",
+    ),
+    "hardly_fairer": (
+        audit(verdict="same"),
+        "not proposed",
+        "it is not proposed, as the holdout shows it to be fairer by less than 2 points, which counts as the same.",
     ),
     "performance_lost": (
         judged(audit(), performance_floor=-0.055, performance_ceiling=-0.012),
@@ -202,8 +213,11 @@ def test_several_reasons_stand_together_and_what_is_shown_against_a_model_outwei
 def test_a_model_without_a_gap_to_reduce_is_not_needed():
     document = judged(audit(verdict="open"), disparity=ALIKE)
     assert document.selection.answer == "no disparity"
-    assert headline(document).endswith("it is not needed, as model 1 has no disparity that is shown.")
-    assert proposal_status(document) == "Not proposed: model 1 has no disparity that is shown."
+    why = "no demographic parity gap of model 1 by age is shown."
+    assert headline(document).endswith(f"it is not needed, as {why}")
+    assert proposal_status(document) == f"Not proposed: {why}"
+    within = judged(audit(verdict="open"), disparity=ALIKE.but(gap=Estimate(0.012, 0.005, 0.019)))
+    assert proposal_status(within) == "Not proposed: the demographic parity gap of model 1 by age is within 2 points."
     shown = judged(audit(), disparity=ALIKE)
     assert shown.selection.answer == "proposed", "a gap that is shown to be smaller was there"
 
@@ -242,16 +256,25 @@ def test_wider_gaps_of_several_groups_are_told_apart():
     )
 
 
-@pytest.mark.parametrize(("claims", "words"), [(2, "10.0 %"), (3, "15.0 %"), (40, "100.0 %")])
-def test_every_further_claim_of_one_holdout_adds_its_error(claims, words):
-    document = chosen(audit(), claims=claims)
+@pytest.mark.parametrize(
+    ("claims", "known", "words"), [(1, "1 claim", "5.0 %"), (2, "2 claims", "10.0 %"), (40, "40 claims", "100.0 %")]
+)
+def test_every_further_claim_of_one_holdout_adds_its_error(claims, known, words):
+    document = chosen(audit(), claims=claims, is_in_advance=True)
     (sentence,) = claims_made(document)
     assert sentence == (
-        f"This is claim {claims} that the same holdout judges alone: each is false with a probability of at most "
-        f"5.0 %, any of them with at most {words}."
+        f"It was stated that this choice was fixed before anybody saw the holdout. This run knows of {known} that the "
+        f"same holdout judges alone: each is false with a probability of at most 5.0 %, any of them with at most "
+        f"{words}. Claims in copies of the run are not counted, and add 5.0 % each."
     )
     assert sentence in page(document).findings
     assert not [*claims_made(audit())]
+
+
+def test_a_choice_that_all_models_are_judged_with_is_no_claim():
+    assert not [*claims_made(chosen(audit(), claims=2, is_in_sight=True))]
+    (sentence,) = claims_made(chosen(audit(), claims=2))  # the first choice again, after another claim
+    assert sentence.startswith("This run knows of 2 claims")
 
 
 @pytest.mark.parametrize(
@@ -439,7 +462,7 @@ def test_no_good_word_without_its_reason_and_no_harm_without_its_word(
     has_floor = floor is not None and floor >= -0.01
     assert has_floor or not any(word in words for word in ("nearly as", "as accurate"))
     assert "near-optimal" not in words or loss <= 0.05
-    is_against = claim is Verdict.LESS_FAIR or ceiling < -0.01 or guards == (BROKEN,)
+    is_against = claim in (Verdict.LESS_FAIR, Verdict.SAME) or ceiling < -0.01 or guards == (BROKEN,)
     is_proposed = claim is Verdict.FAIRER and has_floor and guards in ((), (HELD,)) and not is_against
     assert ("it is proposed" in words) == is_proposed
     assert ("it is not proposed, as" in words) == is_against

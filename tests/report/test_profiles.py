@@ -54,7 +54,12 @@ def test_a_memo_goes_from_the_model_in_use_to_the_proposal():
 
 def test_a_bias_audit_begins_with_impact_ratios_and_keeps_everything_else():
     assert titles("ll144")[0] == "Impact ratios"
-    assert titles("ll144")[1:-1] == titles(None)
+    strip = page(audit()).strip.table
+    assert titles("ll144")[1] == strip.title
+    assert titles("ll144")[2:-1] == titles(None)
+    shown = page(audit(), profile="ll144", day=DAY)
+    assert shown.strip is None
+    assert shown.sections[1].blocks[0].rows == strip.rows
     assert titles("ll144")[-1] == titles("lda")[-1] == "What this follows"
 
 

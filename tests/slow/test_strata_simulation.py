@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fairenum.metrics.clustered_strata import PairRows, strata_inflation
 from fairenum.metrics.strata import StratifiedPair, common_difference, common_odds, divided_difference
 
 pytestmark = pytest.mark.slow
@@ -36,3 +37,47 @@ def test_limits_cover_what_they_are_about(rows):
         )
     assert (hits / DRAWS > 0.93).all()
     assert (hits / DRAWS < 0.985).all()
+
+
+def clustered(rng, kind, number):
+    """Rows of people in one group each, or of officers who decide about both; strata have different rates."""
+    sizes = rng.integers(1, 9, number)
+    clusters = np.repeat(np.arange(number), sizes)
+    own = rng.normal(size=(number, 2))
+    side = np.repeat(rng.random(number) < 0.4, sizes) if kind == "people" else rng.random(len(clusters)) < 0.4
+    strata = rng.choice(3, len(clusters), p=[0.5, 0.3, 0.2])
+    leaning = own[clusters, 0] + (0.7 * own[clusters, 1] * side if kind == "officers" else 0.0)
+    selected = leaning + rng.normal(size=len(clusters)) + np.array([0.0, 0.4, -0.3])[strata] + 0.2 * side > 0.3
+    return PairRows(strata, side, selected.astype(np.uint8), clusters)
+
+
+def counted(rows):
+    parts = (
+        rows.selected * ~rows.is_reference,
+        ~rows.is_reference,
+        rows.selected * rows.is_reference,
+        rows.is_reference,
+    )
+    return StratifiedPair(*(np.bincount(rows.strata, part, 3).astype(float) for part in parts))
+
+
+@pytest.mark.parametrize(("kind", "number"), [("people", 60), ("people", 300), ("officers", 60)])
+def test_limits_with_clusters_cover_what_they_are_about(kind, number):
+    rng, hits = np.random.default_rng(7), np.zeros((2, 4))
+    whole = counted(clustered(rng, kind, 200_000))
+    parts = divided_difference(whole, 0.95)
+    truth = (
+        float(common_difference(whole, 0.95).estimate),
+        common_odds(whole, 0.95).ratio,
+        float(parts.within.estimate),
+        float(parts.composition.estimate),
+    )
+    for _ in range(1500):
+        rows = clustered(rng, kind, number)
+        pair = counted(rows)
+        for place, inflation in enumerate((strata_inflation(pair, rows), None)):
+            odds, own = common_odds(pair, 0.95, inflation), divided_difference(pair, 0.95, inflation)
+            limits = (common_difference(pair, 0.95, inflation), odds, own.within, own.composition)
+            hits[place] += [one.lower <= value <= one.upper for one, value in zip(limits, truth, strict=True)]
+    assert (hits[0] / 1500 > 0.93).all()
+    assert kind == "officers" or hits[1].min() / 1500 < 0.8  # as if rows were independent
