@@ -425,7 +425,8 @@ def _expected(standing: CandidateScores, models: Sequence[AuditedModel], referen
         if prospect is None or prospect.whole_gap_change is None or prospect.performance_change is None:
             continue
         gap[place] = target.gap + prospect.whole_gap_change
-        performance[place] = target.performance + prospect.performance_change
+        if prospect.is_crossed:
+            performance[place] = target.performance + prospect.performance_change
     return replace(standing, gap=gap, performance=performance)
 
 
@@ -463,7 +464,13 @@ def incomparable(
     """
     if models.primary is None:
         return ()
-    found = rate_difference(standing, models, reference, tolerances), performance_difference(standing, tolerances)
+    by_rate, expected = (
+        rate_difference(standing, models, reference, tolerances),
+        performance_difference(standing, tolerances),
+    )
+    # what is expected of a model may differ from what it reaches on these rows: neither may be within the tolerance
+    reached = replace(standing, performance=models.values[PERFORMANCE])
+    found = by_rate, expected and performance_difference(reached, tolerances)
     return tuple(one for one in found if one is not None)
 
 

@@ -130,7 +130,7 @@ class Encoding:
         if dataset.score:
             scale_score(preprocessor, dataset, dataset.score, rows)
         dropped = tuple(column.name for column in dataset.features if column not in varying)
-        return cls(_matrix_names(preprocessor), dropped, preprocessor, dataset.score)
+        return cls(_matrix_names(preprocessor, dataset.score), dropped, preprocessor, dataset.score)
 
     def transform(self, dataset: Dataset, rows: IntArray | None = None) -> Matrix:
         """Return the given rows of a dataset, by default all, as a read-only matrix, sparse if most of it is 0."""
@@ -266,9 +266,10 @@ def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFe
         yield EncodedFeature(name, "numeric", float(imputer.statistics_[place]), mean, scale)
 
 
-def _matrix_names(preprocessor: ColumnTransformer) -> tuple[str, ...]:
+def _matrix_names(preprocessor: ColumnTransformer, score: ScoreFeature | None) -> tuple[str, ...]:
     levels, names = _levels(preprocessor), list[str]()
-    for feature in _features(preprocessor):
+    for found in _features(preprocessor):
+        feature = score.named(found) if score else found
         is_text = feature.name in levels
         names += [f"{feature.name}={name}" for name in levels[feature.name].names()] if is_text else feature.names
     return tuple(names)
