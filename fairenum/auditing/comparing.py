@@ -192,7 +192,9 @@ def _main_gap(new: JudgedDocument, config: CompareConfig) -> tuple[str, Gap]:
     """Return the column and the metric of the gap that the new run is mainly about."""
     if isinstance(new, AuditDocument):
         return str(new.column), config.metric or new.selection.tolerances.metric
-    return new.dataset.primary.column, config.metric or new.config.metric
+    metric = config.metric or new.config.metric
+    needs_label = any(one.needs_label for one in METRICS if one.key == metric)
+    return new.dataset.primary.column, metric if new.has_label or not needs_label else "demographic_parity_difference"
 
 
 def _errors(claims: Sequence[Claim], main: Claim, error: float) -> list[float]:

@@ -389,8 +389,9 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
 
 
 def _refuse_without_label(table: DecidedTable, config: MeasureConfig) -> None:
+    """Refuse a gap to watch period by period that needs true outcomes where there are none."""
     metric = metric_of(config.metric)
-    if table.label is None and metric is not None and metric.needs_label:
+    if config.by is not None and table.label is None and metric is not None and metric.needs_label:
         raise ConfigError(
             f"option 'metric' (--metric) is {config.metric!r}, which needs the true outcomes, and there is no label; "
             "name it with label=... (--label COLUMN)"

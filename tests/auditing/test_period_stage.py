@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support.decisions import decided_frame
 from support.pages import printed
 
 from fairenum import measure
@@ -126,3 +127,12 @@ def test_every_medium_shows_periods(result):
 def test_mistakes_are_explained(frame, options, error, words):
     with pytest.raises(error, match=words):
         measure(frame, "hired", "sex", **options)
+
+
+def test_a_gap_that_needs_a_label_is_not_watched_without_one():
+    frame = decided_frame(300).assign(month=np.resize(["2024-01", "2024-02", "2024-03"], 300))
+    asked = {"by": "month", "metric": "equal_opportunity_difference"}
+    with pytest.raises(ConfigError, match=r"'equal_opportunity_difference', which needs the true outcomes.*--label"):
+        measure(frame, "hired", "sex", **asked)
+    watched = measure(frame, "hired", "sex", label="good", favourable="yes", **asked).decisions().columns[0].periods
+    assert watched is not None

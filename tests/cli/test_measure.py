@@ -126,7 +126,6 @@ def test_groups_are_made_as_in_an_audit(fairenum, people):
             ("--by", "race", "--group-column", "points", "--fail-on-alarm"),
             "no alarm is computed with --group-column",
         ),
-        ({}, ("--metric", "equal_opportunity_difference"), "needs the true outcomes, and there is no label"),
     ],
 )
 def test_what_cannot_be_measured_is_one_line_and_nothing_is_written(fairenum, people, folder, change, options, words):
