@@ -53,9 +53,18 @@ class Candidates:
 
 
 def candidates_of(document: AuditDocument) -> Candidates:
-    """Return the models of a document that a choice is made from."""
+    """Return the models of a document that a choice is made from.
+
+    Those of an exploration have no prospects: its page chooses by the selection split alone.
+    """
     incumbent = document.incumbent if document.is_against_incumbent else None
-    return Candidates(document.models, document.dataset.sensitive, incumbent, document.is_exploratory)
+    explored = tuple(model.but(prospect=None) for model in document.models)
+    return Candidates(
+        explored if document.exploration else document.models,
+        document.dataset.sensitive,
+        incumbent,
+        document.is_exploratory,
+    )
 
 
 GRAVITY: tuple[GuardStatus, ...] = ("holds", "open", "broken")

@@ -159,6 +159,7 @@ def _searched(
         schedule.ended("tilt", tilted.stopped)
     elif guided and guided.obstacle in (None, *CUT):
         schedule.ended("tilt", "time", is_skipped=True)
+        schedule.ended("cross", "time", is_skipped=True)
     schedule.reserve(finishing_seconds(division, len(longest.models)))
     if tilted and (tilted.models or config.against == "incumbent"):
         cross = partial(with_cross_fitting, longest, division, training, config, progress)

@@ -69,7 +69,7 @@ def test_everything_follows_from_the_prices_of_the_rows(exact_run, exact):
     low = np.array(found.priced.low)
     high = np.array([np.inf if price is None else price for price in found.priced.high])
     assert (low <= high).all()
-    assert found.eps == exact.config.eps == 0.05
+    assert found.eps == exact.near_optimal == 0.05
     assert found.overall.rows == found.holdout == len(rows) == 60
     assert found.overall.flipped == (high <= 0.05).sum()
     assert found.overall.ambiguity.least == pytest.approx((high <= 0.05).mean())

@@ -16,9 +16,9 @@ def test_guided_models_stand_among_the_others_by_loss(guided):
     assert len(of_origin(guided, "guided")) == guided.guided.models > 0
     assert [model.rank for model in guided.models] == list(range(1, len(guided.models) + 1))
     assert all(before.loss_ratio <= after.loss_ratio + 1e-9 for before, after in pairwise(guided.models))
-    assert all(model.is_order_certified and model.loss_ratio <= 0.05 for model in of_origin(guided, "guided"))
+    assert all(model.is_order_certified and model.loss_ratio <= 0.1 for model in of_origin(guided, "guided"))
     assert guided.first.loss_ratio == pytest.approx(0.0, abs=1e-9)
-    assert set(guided.selection.candidates) <= {one.rank for one in guided.models if one.loss_ratio <= 0.05}
+    assert set(guided.selection.candidates) <= {one.rank for one in guided.models if one.loss_ratio <= 0.1}
     assert all((model.support_rank is None) == model.is_searched for model in guided.models)
 
 

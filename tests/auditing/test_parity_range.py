@@ -25,7 +25,7 @@ def ranged(live, found, **changes):
 def test_every_model_within_a_loss_lies_in_its_range(guided_run, guided):
     stated = guided.parity_range
     assert (stated.column, stated.rows, stated.unexamined) == ("sex", guided.dataset.splits.holdout, 0)
-    assert [level.eps for level in stated.levels] == [0.001, 0.01, 0.05]
+    assert [level.eps for level in stated.levels] == [0.001, 0.01, 0.1]
     frame, rows = applicants(), guided_run.live.division.rows["holdout"]
     for level in stated.levels:
         assert [group.group for group in level.groups] == ["f", "m"]

@@ -159,7 +159,7 @@ def test_progress_is_told_stage_by_stage():
     seen: list[tuple[str, int, int | None]] = []
     audit_people(people(120), k=3, C="auto", range=True, always_search=True, progress=lambda *step: seen.append(step))
     stages = list(dict.fromkeys(stage for stage, _, _ in seen))
-    assert [stage for stage in stages if stage != "explain"] == [*BEGINNING, "guide", "tilt", *END, "weigh"]
+    assert [stage for stage in stages if stage != "explain"] == [*BEGINNING, "guide", "tilt", "cross", *END, "weigh"]
     assert ("enumerate", 3, 3) in seen
     assert ("tune", 6, 6) in seen
 

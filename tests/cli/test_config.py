@@ -43,7 +43,7 @@ def test_options_of_a_file_are_used_and_part_of_the_result(fairenum, loans, fold
 def test_the_command_line_wins_over_the_file_and_the_file_over_the_default(fairenum, loans, folder):
     (folder / "fairenum.toml").write_text(PLAIN)
     config = resolved(fairenum("audit", loans, "--json", "-", "-k", "3", "--drop", "debt"))
-    assert (config.k, config.reading.drop, config.svm.C, config.eps) == (3, ("debt",), 0.5, 0.05)
+    assert (config.k, config.reading.drop, config.svm.C, config.eps) == (3, ("debt",), 0.5, 0.1)
 
 
 def test_a_section_of_pyproject_will_do(fairenum, loans, folder):

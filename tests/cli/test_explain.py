@@ -55,7 +55,9 @@ def test_with_the_data_it_says_what_all_equally_good_models_decide(fairenum, sav
     document = load(saved_run)
     person = ("--values", "income=0.1,town=Bath,debt=0.2", "--data", loans)
     found = json.loads(fairenum("explain", str(saved_run), *person, "--json", "-").out)["flip_price"]
-    live = audit(loans, "approved", "yes", "sex", config=document.config.but(reading=Reading(), prices=False))
+    live = audit(
+        loans, "approved", "yes", "sex", config=document.config.but(reading=Reading(), prices=False, eps="auto")
+    )
     told = live.explain({"income": 0.1, "town": "Bath", "debt": 0.2}).flip_price
     assert (found["low"], found["high"]) == pytest.approx((told.low, told.high))
     assert found["values"]["low_bound"] == pytest.approx(told.values.low_bound)

@@ -175,7 +175,7 @@ def test_an_interrupt_while_models_are_listed_again_saves_nothing(fairenum, save
         (["--unconfirmed", "--export", "m.skops", "--data", "d"], "--unconfirmed exports the model that is named"),
         (["--export", "m.skops"], "a saved run holds no models; name its data, too: --data DATA"),
         (["--export", "m.skops", "--data", "loans.csv"], "'loans.csv' is not the data of this run"),
-        (["--eps", "0.9"], "the run looked for models within eps=0.05; choose eps between 0 and that, not 0.9"),
+        (["--eps", "0.9"], "the run looked for models within eps=0.1; choose eps between 0 and that, not 0.9"),
         (["--rank", "7"], "the result has no model of rank 7; its ranks are 1 to 6"),
         (["--rank", "0"], "the result has no model of rank 0; its ranks are 1 to 6"),
         (["--max-accuracy-drop", "7"], "max_performance_drop"),

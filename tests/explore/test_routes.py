@@ -129,7 +129,7 @@ def test_a_bound_on_the_loss_can_be_set_and_is_kept(visitor):
     def bound():
         return visitor.get("/state").value["view"]["standpoint"]["tolerances"]["eps"]
 
-    assert bound() == 0.05
+    assert bound() == 0.1
     visitor.step("tolerate", eps=0.25)
     visitor.step("tolerate", max_performance_drop=0.1)
     assert bound() == 0.25

@@ -183,7 +183,7 @@ def tilted(models: int = 12, selected: int = 11) -> AuditDocument:
             left_out=(),
             tilt=Tilt(1.5 * rank, "age", ("> 25", "<= 25"), "selection_rate"),
         )
-    return document.but(tilted=TiltedRun("exhausted", 0.05, 12, 3, 3))
+    return document.but(tilted=TiltedRun("exhausted", 0.1, 12, 3))
 
 
 HELD = GuardCheck("selection_rate=+-0.1", "selection_rate", -0.1, 0.1, 0.01, near(0.02, 0.03), "holds")
