@@ -91,7 +91,7 @@ def test_keys_on_a_slider_are_one_step(used):
         page.keyboard.press("ArrowRight")
     page.locator(".timeline li:first-child", has_text="other tolerances").wait_for()
     settled(page)
-    assert state(page)["view"]["standpoint"]["tolerances"]["eps"] == pytest.approx(0.065)
+    assert state(page)["view"]["standpoint"]["tolerances"]["eps"] == pytest.approx(0.115)
     assert state(page)["steps"] == recorded + 1
     page.keyboard.press("p")
     press(page, "u")
