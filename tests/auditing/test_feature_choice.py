@@ -16,7 +16,7 @@ from fairenum.auditing.feature_choice import chosen_features, compared
 from fairenum.auditing.preparing import config_of, divided, retrained, train_svm
 from fairenum.document.feature_facts import ROUNDING, EncodingComparison, FeatureEncoding
 from fairenum.document.files import parse, to_json
-from fairenum.errors import ConfigError, TableTooLarge
+from fairenum.errors import ConfigError, ResultError, TableTooLarge
 from fairenum.report import method_section
 from fairenum.runtime.budget import silent
 from fairenum.svm.sparse_or_dense import dense
@@ -284,3 +284,12 @@ def test_weighted_rows_are_compared_and_encoded_with_their_weights():
     assert ours.additive == pytest.approx(theirs.additive, abs=0.05)
     assert ours != theirs
     assert weighted.encoding.names != plain.encoding.names
+
+
+@pytest.mark.parametrize("changed", ["cuts", "origin"])
+def test_cut_points_that_contradict_each_other_are_refused(changed):
+    forged = json.loads(to_json(bump().document))
+    feature = forged["anatomy"]["features"][0]
+    feature[changed] = {"cuts": feature["cuts"][::-1], "origin": len(feature["cuts"]) + 1}[changed]
+    with pytest.raises(ResultError, match=r"anatomy\.features\[0\]\.cuts"):
+        parse(json.dumps(forged).encode(), "run")
