@@ -25,7 +25,7 @@ from fairenum.document.research_documents import (
     MitigationDocument,
     SplitTrial,
 )
-from fairenum.document.training import Decide, SvmSettings, Tolerances
+from fairenum.document.training import REACH, Decide, SvmSettings, Tolerances
 from fairenum.document.value import Estimate
 from fairenum.enumeration.division import Division, EncodedRows, divide, operating_point, pose
 from fairenum.enumeration.fairest import fairest, search_fairest
@@ -52,7 +52,7 @@ def run_trial(case: Case, seed: int) -> SplitTrial:
     listed = list(Enumeration(open_workspace(SVM.solver, problem), Limits(LISTED)))
     svc_seconds = svc_fit_seconds(pose(train.X, train.y, replace(SVM, rows=True)).problem)
     point = operating_point(Decide.of(case.decide), train)
-    tolerances, started = Tolerances(guards=case.guards), time.process_time()
+    tolerances, started = Tolerances(eps=REACH, guards=case.guards), time.process_time()
     found, _ = search_fairest(problem, selection, tolerances, point=point)
     guided, guided_seconds = found.model, time.process_time() - started
     task = MitigationTask(SVM, listed[0], train, selection, holdout, tolerances, point)
