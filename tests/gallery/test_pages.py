@@ -71,9 +71,16 @@ def test_the_benchmark_is_that_of_the_readme():
     assert (record.data.name, record.data.rows, record.k) == ("german", 700, 50)
 
 
-def test_no_other_mitigation_dominates_as_the_readme_says():
+def test_the_guide_says_how_often_other_mitigations_dominate():
     record = load_as(MitigationDocument, REPORTS / "mitigation.json")
-    assert max(method.dominates_guided for summary in record.cases for method in summary.methods) <= 0.1
+    share, name, data = max(
+        (method.dominates_guided, method.method, summary.case.data)
+        for summary in record.cases
+        for method in summary.methods
+    )
+    said = " ".join((REPORTS.parent / "docs/guided.md").read_text("utf-8").split())
+    assert (name, data) == ("exponentiated_gradient", "compas")
+    assert f"a method is so in at most {round(20 * share)} of 20: ExponentiatedGradient on compas" in said
 
 
 def test_the_picture_is_modest():
