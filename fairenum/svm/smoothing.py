@@ -8,11 +8,12 @@ examples are clearly on a bound, so its error costs time and nothing else.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import LinAlgError, solve
+from scipy.linalg import LinAlgError, LinAlgWarning, solve
 
 from fairenum.runtime.compiling import entry
 from fairenum.svm.gram import Gram
@@ -104,7 +105,7 @@ class SmoothedSvm:
         matrix[np.diag_indices_from(matrix)] += STIFFNESS * matrix.trace() / len(matrix)
         pushed = np.append(sums(right, self._rows[near]), self._y[near] @ right)
         try:
-            return self._at(solve(matrix, pushed, assume_a="pos"))
+            return self._at(_solved(matrix, pushed))
         except LinAlgError:
             return None
 
@@ -117,7 +118,7 @@ class SmoothedSvm:
         value = self._value(plane, width)
         for _ in range(STEPS):
             slope = self._slope(plane, width)
-            step = self._at(-solve(self._stiffened(plane, width), slope, assume_a="pos"))
+            step = self._at(-_solved(self._stiffened(plane, width), slope))
             promised = -float(slope[:-1] @ step.weights + slope[-1] * step.bias)
             length = 1.0
             while True:
@@ -147,6 +148,13 @@ class SmoothedSvm:
         matrix[np.diag_indices(len(matrix) - 1)] += 1.0
         matrix[-1, -1] += STIFFNESS * matrix.trace() / len(matrix)
         return matrix
+
+
+def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the solution of a positive definite system; inexact digits cost time and nothing else, so no warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinAlgWarning)
+        return np.asarray(solve(matrix, right, assume_a="pos"))
 
 
 def signed_rows(gram: Gram) -> Matrix:
