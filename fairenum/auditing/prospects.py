@@ -33,10 +33,8 @@ from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.tables.groups import Groups
 
 NORMAL = NormalDist()
-FLATTERY = (
-    1.0,
-    0.5,
-)  # standard errors by which gap and performance of models of the guided search get worse on new rows
+# Standard errors by which gap and performance of models of the guided search get worse on new rows.
+FLATTERY = (1.0, 0.5)
 FARTHEST, TINY = 3.0, 1e-9  # standard errors between training rows and selection split, beyond which they disagree
 
 
